@@ -48,7 +48,6 @@ _RULES = {
     "artifacts": "Artifacts",
     "benchmark": "Benchmark and gate",
     "http": "HTTP",
-    "spans": "Spans of workers",
     "hooks": "Hooks of coding agents",
 }
 

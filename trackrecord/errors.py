@@ -172,7 +172,7 @@ class StoreBusy(StoreUnavailable):
 
 
 class StoreMoved(StoreUnavailable):
-    """Raised when a store was moved to another database, or a move of it is not complete."""
+    """Raised when an older version moved the store to another database, or began to."""
 
 
 class TransferRefused(TrackrecordError):

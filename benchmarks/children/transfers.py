@@ -1,4 +1,4 @@
-"""Moves, exports or imports in a process of its own: `transfers WHAT SOURCE TARGET`."""
+"""Exports or imports in a process of its own: `transfers WHAT SOURCE TARGET`."""
 
 import json
 import sys
@@ -12,8 +12,6 @@ from trackrecord.store.database.row_locks import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.transfer.export import export_project
 from trackrecord.store.transfer.importing import import_project
-from trackrecord.store.transfer.move import move_store
-from trackrecord.store.transfer.places import StorePlace
 
 from .peak import peak_mib
 
@@ -22,11 +20,6 @@ _NOW = 1_790_000_000.0
 
 def _silent(*_told: object) -> None:
     """Show nothing."""
-
-
-def _move(source: str, target: str) -> int:
-    places = [StorePlace(connect_store(url), url) for url in (source, target)]
-    return move_store(*places, now=_NOW, report=_silent).total
 
 
 def _export(source: str, target: str) -> int:
@@ -50,7 +43,7 @@ def main() -> None:
     """Print how many rows there were, how long they took, and how much memory they needed."""
     what, source, target = sys.argv[1:]
     began = time.perf_counter()
-    rows = {"move": _move, "export": _export, "import": _import}[what](source, target)
+    rows = {"export": _export, "import": _import}[what](source, target)
     seconds = time.perf_counter() - began
     print(json.dumps({"rows": rows, "seconds": seconds, "peak_mib": peak_mib()}))
 

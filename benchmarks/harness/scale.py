@@ -23,7 +23,7 @@ class Scale:
         memory_last: outcomes after which it is looked at again.
         import_mb: megabytes of sessions of each agent that are imported.
         traced_runs: runs of agents whose spans are posted to the front door.
-        moved: outcomes of the store that is moved, exported and imported.
+        moved: outcomes of the project that is exported and imported.
     """
 
     outcomes: int

@@ -13,7 +13,6 @@ from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.settings.settings import Settings
-from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
@@ -44,49 +43,36 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
     try:
         migrate(engine)
         record_outcomes(engine, count, now=_NOW)
-        middle = _NOW - count / 2
         counting = Baseline("counting the pattern's observations", _timed(lambda: _count(engine)))
         for name, seconds in (
-            ("explain a pattern", _timed(lambda: _explain_pattern(engine, settings, None))),
-            ("explain it --at", _timed(lambda: _explain_pattern(engine, settings, middle))),
-            ("explain it --at the end", _timed(lambda: _explain_pattern(engine, settings, _NOW))),
-            ("explain a criterion --at", _timed(lambda: _explain_criterion(engine, _NOW))),
+            ("explain a pattern", _timed(lambda: _explain_pattern(engine, settings))),
+            ("explain a criterion", _timed(lambda: _explain_criterion(engine))),
         ):
             yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S), (counting,))
-        of_task = _timed(lambda: _feedback_of_task(engine, f"t{count // 3}"))
-        yield Figure(f"{database}, the feedback of one task", of_task, UNIT, None, (counting,))
     finally:
         engine.dispose()
 
 
-def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> None:
+def _explain_pattern(engine: Engine, settings: Settings) -> None:
     """Explain a pattern as `trackrecord explain` and `patterns show` do."""
     rules = settings.rules
     with reading(engine) as connection:
-        (standing,) = read_standings(connection, PROJECT_ID, rules, now=_NOW, at=at, slug=SLUG)
-        read_examples(connection, PROJECT_ID, SLUG, at=at)
-        read_changes(connection, PROJECT_ID, SLUG, at=at)
+        (standing,) = read_standings(connection, PROJECT_ID, rules, now=_NOW, slug=SLUG)
+        read_examples(connection, PROJECT_ID, SLUG)
+        read_changes(connection, PROJECT_ID, SLUG)
     explain_pattern(settings.maturity, settings.antipatterns, standing)
 
 
-def _explain_criterion(engine: Engine, at: float) -> None:
+def _explain_criterion(engine: Engine) -> None:
     rules = _CRITERIA
     with reading(engine) as connection:
-        (standing,) = read_criteria(
-            connection, PROJECT_ID, rules, now=_NOW, at=at, name=rules.defaults[0]
-        )
+        (standing,) = read_criteria(connection, PROJECT_ID, rules, now=_NOW, name=rules.defaults[0])
     explain_criterion(rules, standing)
 
 
 def _count(engine: Engine) -> None:
     with reading(engine) as connection:
         connection.execute(select(func.count()).where(observations.c.pattern_id == PATTERN_ID))
-
-
-def _feedback_of_task(engine: Engine, task_id: str) -> None:
-    with reading(engine) as connection:
-        found = feedback_of_task(connection, PROJECT_ID, task_id, _CRITERIA.defaults)
-    assert len(found) == len(_CRITERIA.defaults)  # noqa: S101 - or nothing was measured
 
 
 def _timed(work: Callable[[], None]) -> float:

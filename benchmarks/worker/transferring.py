@@ -1,4 +1,4 @@
-"""Moving a store, exporting and importing a project, against a plain copy of the same rows."""
+"""Exporting and importing a project, against a plain copy of the same rows."""
 
 import json
 import sqlite3
@@ -9,18 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
-
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
-from benchmarks.harness.servers import new_postgres_database, postgres_server, temporary_home
+from benchmarks.harness.servers import temporary_home
 from benchmarks.workloads.workload import episode_bodies
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.settings.server_urls import database_url_of
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.transfer.move import moved_tables
+from trackrecord.store.transfer.subjects import exported_tables
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
 
@@ -33,11 +30,11 @@ _RULES = Rules()
 
 
 def measure(scale: Scale) -> Measured:
-    """Move a store from SQLite to PostgreSQL and back; export its project, and import that."""
-    with temporary_home() as home, postgres_server() as server:
+    """Export a project, and import that."""
+    with temporary_home() as home:
         file = home / "store.db"
         _teach(f"sqlite:///{file}", scale.moved)
-        figures = list(_figures(home, file, server))
+        figures = list(_figures(home, file))
     return Measured(
         f"a project of {scale.moved:,} outcomes of some 500 bytes with tool calls, each way in a "
         "process of its own; the baselines write without keeping track, and check nothing",
@@ -45,20 +42,14 @@ def measure(scale: Scale) -> Measured:
     )
 
 
-def _figures(home: Path, file: Path, server: str) -> Iterator[Figure]:
-    # Before anything is moved: a store that was moved can still be read.
-    other = new_postgres_database(server)
+def _figures(home: Path, file: Path) -> Iterator[Figure]:
     export = str(home / "export.jsonl")
-    plain = Baseline("SELECT and COPY in a loop", _copy(file, new_postgres_database(server)))
     dump = Baseline("iterdump of sqlite3", _dump(file))
     written = Baseline("INSERT of the same rows alone", _insert(file, home / "plain.db"))
     source = f"sqlite:///{file}"
     for name, arguments, baseline in (
         ("export from SQLite", ("export", source, export), dump),
         ("import into SQLite", ("import", export, f"sqlite:///{home / 'imported.db'}"), written),
-        ("move from SQLite to PostgreSQL", ("move", source, database_url_of(other)), plain),
-        ("move from PostgreSQL to SQLite",
-         ("move", database_url_of(other), f"sqlite:///{home / 'back.db'}"), written),
     ):  # fmt: skip
         told = _run(*arguments)
         yield Figure(name, told["rows"] / told["seconds"], UNIT, None, (baseline,))
@@ -92,29 +83,12 @@ def _teach(url: str, count: int) -> None:
 
 def _chunks(file: Path) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     source = sqlite3.connect(file)
-    for table in moved_tables():
+    for table in exported_tables():
         cursor = source.execute(f"SELECT * FROM {table.name}")  # noqa: S608 - our own name
         names = [each[0] for each in cursor.description]
         while rows := cursor.fetchmany(_AT_ONCE):
             yield table.name, names, rows
     source.close()
-
-
-def _copy(file: Path, url: str) -> float:
-    """Copy every row as text into the same tables, as a script of ten lines would."""
-    engine = connect_store(database_url_of(url))
-    migrate(engine)
-    engine.dispose()
-    done = 0
-    began = time.perf_counter()
-    with psycopg.connect(url) as connection:
-        for table, names, rows in _chunks(file):
-            statement = f"COPY {table} ({', '.join(names)}) FROM STDIN"
-            with connection.cursor() as cursor, cursor.copy(statement) as copy:  # type: ignore[arg-type] # our own names
-                for row in rows:
-                    copy.write_row(row)
-            done += len(rows)
-    return done / (time.perf_counter() - began)
 
 
 def _insert(file: Path, target: Path) -> float:

@@ -43,10 +43,9 @@ _SECTIONS = {
     }),
     "Report": ("report", {
         "publish": "Publish outcomes given as JSON or JSON Lines.",
-        "run": "Run a program with the tracing of its agent framework turned on.",
         "import": "Import recorded runs as outcomes.",
         "amend": "Say how a run really went, when that is known later.",
-        "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
+        "feedback": "Judge single patterns, criteria and memories.",
         "errors": "Record and show the errors of tasks in flight.",
         "artifacts": "Store and return oversized tool outputs.",
     }),
@@ -59,7 +58,6 @@ _SECTIONS = {
         "competences": "Show which tool procedures have worked, and revise them.",
         "memories": "Store, recall and judge short facts that agents share.",
         "criteria": "Show how far single criteria can be relied on.",
-        "kinds": "List the kinds of task, the commonest first, and how often each succeeds.",
         "projects": "List the projects on record, and how much each has learnt.",
         "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
         "news": (
@@ -76,17 +74,14 @@ _SECTIONS = {
         "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
         "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
         "token": "Create, list, revoke and show tokens for the HTTP server.",
-        "notify": "Show what your command is still to be told, and try it out.",
         "dead": "Show, replay or discard outcomes that could not be learnt.",
         "consolidate": "Turn new episodes into competence records now.",
         "rebuild": "Compute every statistic of a project anew.",
         "prune": "Remove what is older than the retention settings say, now.",
         "forget": "Erase a source, a task or a whole project everywhere.",
         "export": "Export a project with everything that is known of it.",
-        "move": "Move the whole store to another database.",
         "backup": "Write the whole store to one file, while it is in use.",
         "restore": "Replace the whole store by a backup.",
-        "completion": "Print the script that lets a shell complete commands, ids and projects.",
     }),
 }  # fmt: skip
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}

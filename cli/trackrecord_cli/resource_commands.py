@@ -19,7 +19,6 @@ from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource
 
 from .access import TypedId, own_store, say_removed_of
-from .arguments.completing import complete
 from .arguments.options import (
     OneOf,
     Read,
@@ -34,10 +33,9 @@ from .arguments.options import (
 from .arguments.text_input import text_or_input
 from .group import CommandGroup
 from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
-from .output.trends import trend
 
-# Returns what is drawn beside each of the answers about a project, as of a moment.
-Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]
+# Returns what is drawn beside each of the answers about a project.
+Drawn = Callable[[Sequence[Any], str], Sequence[object]]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
@@ -147,16 +145,13 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
-            completer = complete(id_of.thing) if id_of else None
             metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
-                yield click.Argument(
-                    [name], metavar=f"[{metavar}]...", nargs=-1, shell_complete=completer
-                )
+                yield click.Argument([name], metavar=f"[{metavar}]...", nargs=-1)
             else:
-                yield click.Argument([name], metavar=metavar, shell_complete=completer)
+                yield click.Argument([name], metavar=metavar)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
@@ -175,8 +170,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
             id_of = known[name].mark(IdOf)
             made = click.Option(
-                [f"--{option}", name], type=kind, help=text,
-                shell_complete=complete(id_of.thing) if id_of else None,
+                [f"--{option}", name], type=kind, help=text if id_of else None,
             )  # fmt: skip
             if each.default is Parameter.empty:
                 made.required = True
@@ -263,9 +257,7 @@ def _run(
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
-                is_drawn = "trend" in operation.drawings and on_terminal()
-                line = drawn["trend"]([answer], about or "", given.get("at"))[0] if is_drawn else ""
-                print_details(operation.document_of(answer) | trend(str(line)))
+                print_details(operation.document_of(answer))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
         list_them = _listed_of_all if of_all else partial(_listed, project=about)
@@ -280,7 +272,7 @@ def _run(
             nothing = f"no {operation.sorting.things} to show in any project"
             click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
         else:
-            _print(resource, operation, found, given.get("at"), drawn, of_all=of_all)
+            _print(resource, operation, found, drawn, of_all=of_all)
             say_more(1 if found.beyond is None else found.beyond, operation.sorting.things,
                      is_exact=found.beyond is not None)  # fmt: skip
 
@@ -395,7 +387,6 @@ def _print(
     resource: Resource,
     operation: Operation,
     found: _Found,
-    at: float | None,
     drawn: Mapping[str, Drawn],
     *,
     of_all: bool,
@@ -403,9 +394,7 @@ def _print(
     columns, drawings = operation.columns, dict[str, Sequence[object]]()
     if on_terminal():
         columns = operation.terminal_columns or columns
-        drawings = {
-            name: _drawings(drawn[name], found.shown, at) for name in columns if name in drawn
-        }
+        drawings = {name: _drawings(drawn[name], found.shown) for name in columns if name in drawn}
     else:
         columns = tuple(each for each in columns if each not in operation.drawings)
     ids: Mapping[str, str] = {}
@@ -443,10 +432,10 @@ def _print(
     )
 
 
-def _drawings(draw: Drawn, rows: Sequence[_Row], at: float | None) -> list[object]:
+def _drawings(draw: Drawn, rows: Sequence[_Row]) -> list[object]:
     """Return what is drawn beside each entry; each project's entries are drawn together."""
     drawn = {
-        project: iter(draw(answers, project, at)) for project, answers in _by_project(rows).items()
+        project: iter(draw(answers, project)) for project, answers in _by_project(rows).items()
     }
     return [next(drawn[row.project]) for row in rows]
 

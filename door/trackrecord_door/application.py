@@ -21,7 +21,6 @@ from .api import routes as api_routes
 from .ingest.body_receiver import BodyReceiver
 from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
-from .ingest.langfuse_routes import LangfuseRoutes
 from .ingest.otlp_routes import OtlpRoutes
 from .mcp_server.routes import McpRoutes
 from .metrics import health_routes
@@ -74,7 +73,6 @@ def create_app(settings: HttpSettings, intake: Intake, service: QueryService) ->
             *health_routes.routes(),
             *sessions.routes(),
             *OtlpRoutes(posted, bodies).routes(),
-            *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
             *api_routes.routes(service, bodies),
             *mcp.routes(),

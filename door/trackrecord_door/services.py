@@ -10,7 +10,6 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.process.folders import make_private_folder, open_private
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.door_address import DoorAddress
-from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.traces.opening import traces_of
@@ -30,7 +29,7 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """
     with ExitStack() as opened:
         opened.enter_context(_take_home(settings.home))
-        captured = CountedSinks(AGENTS)
+        captured = CountedSinks()
         traces = traces_of(settings, captured)
         opened.callback(traces.close)
         traces.start()

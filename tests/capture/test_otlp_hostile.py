@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.capture.telling import TRACE, agent_span, call_span, log, run_told, runs_told, span
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.otlp.facts import vocabulary
-from trackrecord_capture.otlp.facts.evaluations import evaluation_in, evaluation_of_langfuse
+from trackrecord_capture.otlp.facts.evaluations import evaluation_in
 from trackrecord_capture.otlp.facts.fact import MOST_CHARS
 from trackrecord_capture.otlp.facts.log_events import event_of
 from trackrecord_capture.otlp.facts.reading import fact_of
@@ -163,14 +163,6 @@ def test_one_span_of_a_broken_clock_does_not_stretch_the_run(start_ns):
     root, call = _agent_with_a_call()
     odd = msgspec.structs.replace(call, span_id="ab" * 8, start_ns=start_ns)
     assert outcome_of(run_told(root, call, odd))["duration_ms"] == 30_000
-
-
-def test_a_score_between_yes_and_no_is_no_verdict():
-    """A half is not a "no", although a whole number can be made of it."""
-    flag = {"name": "correct", "dataType": "BOOLEAN"}
-    assert [
-        evaluation_of_langfuse(flag | {"value": v}).success for v in (1.0, 0.0, 0.5, 1e300)
-    ] == [*(True, False, None, None)]
 
 
 def _agent_with_a_call():

@@ -367,42 +367,9 @@ def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(stor
     assert [each["success"] for each in (first, second, third)] == [None, None, None]
 
 
-def test_scores_of_langfuse_are_known_by_their_id(story):
-    """One that is changed is posted again, and is the later word."""
-    told = {"id": "score-1", "traceId": TRACE, "name": "correct", "dataType": "BOOLEAN"}
-    given = [told | {"value": 0}, told | {"value": 1, "comment": "after all"}, {"name": "x"}]
-    assert story.buffer.langfuse_scores(given) == 1
-    root = root_span()
-    story.buffer.spans([root])
-    (outcome,) = story.after(4)
-    assert outcome["success"] is True
-    assert [ground["says"] for ground in outcome["grounds"]] == ["correct: 1 (after all)"]
-
-
-@pytest.mark.parametrize(
-    ("score", "success"),
-    [
-        ({"name": "correct", "value": 1, "dataType": "BOOLEAN"}, True),
-        ({"name": "hallucination", "value": 1, "dataType": "BOOLEAN"}, False),
-        ({"name": "verdict", "value": "fail", "dataType": "CATEGORICAL"}, False),
-        ({"name": "verdict", "value": "so so", "dataType": "CATEGORICAL"}, None),
-        ({"name": "quality", "value": 0.9, "dataType": "NUMERIC"}, None),
-    ],
-)
-def test_what_a_score_of_langfuse_says(story, score, success):
-    """A number has no threshold; what is true of a fault is no praise."""
-    story.buffer.langfuse_scores([score | {"traceId": TRACE}])
-    root = root_span()
-    story.buffer.spans([root])
-    (outcome,) = story.after(4)
-    assert outcome["success"] is success
-
-
 def test_a_secret_in_a_score_does_not_reach_the_disk(story):
-    """Neither in a comment of Langfuse nor in an event."""
+    """In an event."""
     secret = "ghp_" + "Zq9" * 12
-    said = {"name": "correct", "value": 1, "dataType": "BOOLEAN", "comment": f"used {secret}"}
-    story.buffer.langfuse_scores([said | {"traceId": TRACE}])
     event = score("pass")
     event.attributes["gen_ai.evaluation.explanation"] = f"used {secret}"
     story.buffer.logs([event])

@@ -103,7 +103,6 @@ def test_list(artifacts, put, project):
     assert entry["id"] == first
     assert entry["size"] == 1
     assert entry["stored_at"] < entry["kept_until"]
-    assert artifacts("list", "--at", "2001-01-01", "--json").json == []
     elsewhere = artifacts("list", "--project", project)
     assert (elsewhere.status, elsewhere.out) == (1, "")
     assert "does not exist" in elsewhere.err
@@ -128,7 +127,6 @@ def test_by_task(artifacts, put):
     table = artifacts("list").out
     assert "build-4711" in table
     assert "pytest" in table
-    assert artifacts("list", "--task", "build-4711", "--at", "2001-01-01", "--json").json == []
     assert len(artifacts("list", "--limit", 2, "--json").json) == 2
 
 

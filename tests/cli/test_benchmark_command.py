@@ -199,23 +199,6 @@ def test_projects_are_kept_apart(benchmark, record, project):
     assert benchmark("gate").status == 1
 
 
-def test_at_answers_as_of_that_moment(benchmark, record):
-    """What was run later does not count."""
-    record({**GOOD, "retry_count": 9})
-    benchmark("run")
-    time.sleep(0.01)
-    moment = time.time()
-    record(*[GOOD] * 99)
-    time.sleep(0.01)
-    benchmark("run")
-    assert benchmark("gate").status == 1
-    assert benchmark("gate").status == 1  # 3.06 retries
-    assert benchmark("gate", "--check", "rejection_rate").status == 0
-    assert len(benchmark("report", "--at", moment, "--json").json) == 1
-    assert benchmark("gate", "--at", moment, "--json").json["checks"][1]["value"] == 9.0
-    assert benchmark("gate", "--at", 5).status == 1
-
-
 def test_a_history_of_garbage_is_set_aside(benchmark, record, nothing_up):
     """With a warning that names both files; the document on standard output stays one."""
     record(GOOD)

@@ -58,7 +58,6 @@ def test_what_never_ran_is_shown_first(commands, trackrecord, project):
     shown = commands("show", broken["id"][:6])
     assert [run["task_id"] for run in shown["outcomes"]] == [f"t{n}" for n in range(9, 1, -1)]
     assert commands("list", "--state", "runs", "--kind", "test") == [runs]
-    assert commands("list", "--at", "2020-01-01") == []
     alone = trackrecord("commands", "--project", project)
     assert alone.out.index(BROKEN) < alone.out.index(RUNS)
     page = trackrecord("lessons", "--project", project)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.terminal import Terminal
 from trackrecord_cli.output import drawing
 from trackrecord_cli.output.drawing import bar, recent_end, sparkline
 from trackrecord_cli.output.tables import Column, fit, left_out_note
@@ -73,34 +72,6 @@ def test_nothing_is_drawn_in_a_pipe(capfd):
     assert not drawing.on_terminal()
 
 
-def test_tables_have_trends_on_a_terminal_only(learnt, trackrecord, project, up):
-    """Of patterns, criteria, memories and projects; in the characters that the terminal has."""
-    learnt(
-        *(
-            {"task_id": f"t{number}", "success": True, "strategy": "Tests first",
-             "patterns": ["先写测试"], "criteria": {"readable": "helpful"}}
-            for number in range(3)
-        )
-    )  # fmt: skip
-    mine = ("--project", project)
-    for command, shown in (
-        (("patterns", "list"), "·········█"),
-        (("criteria", "show", "readable"), "····█"),
-        (("status",), "······█"),
-    ):
-        ran = trackrecord(*command, *mine)
-        assert (ran.status, "·" in ran.out, "trend" in ran.out) == (0, False, False)
-        with Terminal(*command, *mine, columns=160, NO_COLOR="1") as terminal:
-            assert terminal.wait() == 0
-        assert shown in terminal.shown
-        assert "\x1b[3" not in terminal.shown
-    with Terminal("patterns", "list", *mine, columns=160, PYTHONIOENCODING="ascii") as terminal:
-        assert terminal.wait() == 0
-    assert ".........@" in terminal.shown
-    assert "\\u5148" in terminal.shown
-    assert terminal.shown.isascii()
-
-
 @given(
     values=st.lists(st.floats(0, 1), min_size=1, max_size=40),
     said=st.sampled_from(["", "12 learnt "]),
@@ -117,9 +88,7 @@ def test_a_history_keeps_its_recent_end(drawn, values, said, width):
 
 
 @given(
-    columns=st.lists(
-        st.tuples(st.integers(1, 12), st.integers(0, 300), st.booleans()), min_size=2, max_size=9
-    ),
+    columns=st.lists(st.tuples(st.integers(1, 12), st.integers(0, 300)), min_size=2, max_size=9),
     width=st.integers(60, 200),
 )
 def test_a_table_is_within_the_terminal(columns, width):
@@ -127,8 +96,8 @@ def test_a_table_is_within_the_terminal(columns, width):
     first, *others = columns
     columns = [
         Column("about", first[0], first[1], is_about=True),
-        *(Column(f"c{place}", header, widest, is_trend=is_trend, goes=place)
-          for place, (header, widest, is_trend) in enumerate(others)),
+        *(Column(f"c{place}", header, widest, goes=place)
+          for place, (header, widest) in enumerate(others)),
     ]  # fmt: skip
     widths = fit(columns, width)
     shown = [each for each in widths if each]

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -60,7 +59,6 @@ def test_errors_can_be_listed(errors):
     assert listed("--category", "timeout") == listed("--type", "timeout") == [third, second]
     assert listed("--category", "timeout", "--task", "t", "--unresolved") == []
     assert listed("--limit", "1") == [third]
-    assert listed("--at", "2024-01-01") == []
     newest = errors("list", "--json").json[0]
     assert (newest["task_id"], newest["type"], newest["message"], newest["resolved"]) == (
         "u", "timeout", "timed out again", False,
@@ -94,16 +92,6 @@ def test_a_task_without_errors_is_said_to_be_unknown_with_the_nearest_one(errors
     for ask in ("context", "stats"):
         assert errors(ask, "mend-the-lgoin", "--json").json["nearest"] == "mend-the-login"
         assert "nearest" not in errors(ask, "mend-the-login", "--json").json
-
-
-def test_at_answers_as_of_that_moment(errors):
-    """What was recorded later does not count."""
-    before = time.time()
-    time.sleep(0.01)
-    errors("record", "t", "m")
-    assert errors("stats", "t", "--at", before, "--json").json["total"] == 0
-    assert errors("context", "t", "--at", before).out == ""
-    assert errors("stats", "t", "--at", time.time() + 60, "--json").json["total"] == 1
 
 
 def test_projects_and_tasks_never_see_each_other(errors, trackrecord, project):

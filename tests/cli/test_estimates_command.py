@@ -79,26 +79,6 @@ def test_every_procedure_gets_an_answer(taught):
     assert meant["numbers"]["kind"]
 
 
-def test_kinds_of_task_are_listed(taught):
-    """Each with its rate, the commonest first; none where no run was on record."""
-    listed = taught("kinds", "--json").json
-    assert sum(kind["runs"] for kind in listed) == len(OUTCOMES)
-    assert [kind["runs"] for kind in listed] == sorted(
-        (kind["runs"] for kind in listed), reverse=True
-    )
-    assert listed[0]["words"] in taught("kinds").out
-    (first,) = taught("kinds", "--limit", "1", "--json").json
-    assert first["name"] == listed[0]["name"]
-    assert taught("kinds", "--at", "2001-01-01", "--json").json == []
-    assert "no run is on record" in taught("kinds", "--at", "2001-01-01").out
-
-
-def test_the_past_knows_nothing(taught):
-    """No rate is made up where no run was on record."""
-    ran = taught("explain", "--procedure", "guess", "--at", "2001-01-01")
-    assert "no run is on record yet" in ran.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -98,7 +98,6 @@ def test_projects_are_listed(learnt, trackrecord, project):
     assert (mine["outcomes"], mine["successes"], mine["patterns"]) == (2, 1, 1)
     assert mine["last_outcome"] is not None
     assert len(trackrecord("projects", "--limit", 1, "--json").json) == 1
-    assert trackrecord("projects", "--at", "2001-01-01", "--json").json == []
     assert project in trackrecord("projects").out
 
 
@@ -106,7 +105,7 @@ def test_every_list_has_the_same_options(nothing_up, trackrecord):
     """A list of all projects can be that of one of them, too."""
     for ask in ("patterns", "criteria", "competences", "memories", "artifacts", "dead"):
         said = trackrecord(ask, "list", "--help").out
-        assert {"--limit", "--at", "--json", "--project"} <= set(said.split()), ask
+        assert {"--limit", "--json", "--project"} <= set(said.split()), ask
 
 
 def test_a_limit_bounds_what_is_listed(learnt, trackrecord, project):
@@ -208,16 +207,6 @@ def test_ids_are_short_and_whole_on_a_terminal(record, up, project):
         assert process.wait(60) == 0
     assert record[:14] in shown.decode()
     assert record not in shown.decode()
-
-
-def test_an_answer_of_the_past_says_of_when_it_is(learnt, trackrecord, project):
-    """Not how long ago it was computed."""
-    learnt({"task_id": "t", "success": True, "patterns": ["one"]})
-    mine = ("--project", project, "--at", "2020-01-01")
-    out = trackrecord("rankings", *mine).out
-    assert "as of 2020-01-01T00:00:00.000Z" in out
-    assert "s old" not in out
-    assert trackrecord("rankings", *mine, "--json").json["as_of"] == "2020-01-01T00:00:00.000Z"
 
 
 def test_status_ends_with_a_verdict(learnt, trackrecord, project, up):

@@ -33,7 +33,6 @@ def test_mistakes_are_one_line(runs, trackrecord, project):
         (("--run", "nothing"), 1, "has no outcome 'nothing'"),
         (("--run", "run-"), 2, "is ambiguous"),
         (("x", "--run", "run-good"), 2, "give either an ID, --procedure TOOLS or --run OUTCOME"),
-        (("--run", "run-good", "--at", "2001-01-01"), 1, "was not on record at 2001-01-01T"),
     ):
         ran = trackrecord("explain", *arguments, "--project", project)
         assert (ran.status, ran.out, len(ran.err.splitlines())) == (status, "", 1), arguments

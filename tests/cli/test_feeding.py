@@ -1,9 +1,6 @@
 """publish, import, score: outcomes go in, bad ones are named."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -198,33 +195,3 @@ def test_score_names_the_strategies_that_it_recognised(nothing_up, trackrecord, 
         ["handle-shared-types-first", "split-by-component"], ["split-by-component"], [],
     ]  # fmt: skip
     assert "handle-shared-types-first, split-by-component" in trackrecord("score", path).out
-
-
-def test_strategies_in_a_text_are_recognised_without_a_server(nothing_up, trackrecord):
-    """From an argument or from standard input, as a table or as JSON."""
-    plan = "Split the work by component, not by file type."
-    (found,) = trackrecord("patterns", "recognise", plan, "--json").json
-    assert found == {
-        "id": "split-by-component", "name_en": "Split by component", "name_zh": "按组件拆分",
-    }  # fmt: skip
-    assert trackrecord("patterns", "recognise", plan).out.startswith("id\tname\nsplit-by-component")
-    assert trackrecord("patterns", "recognise", "We will see.", "--json").json == []
-    assert trackrecord("patterns", "recognise", "").out == "no strategy is mentioned\n"
-
-
-@pytest.mark.parametrize(
-    ("given", "status", "out"),
-    [
-        ("按组件拆分".encode(), 0, b"split-by-component"),
-        (b"caf\xe9", 2, b"standard input is not UTF-8; write the description in UTF-8"),
-    ],
-)
-def test_a_text_from_standard_input(nothing_up, given, status, out):
-    """In UTF-8, or one line says so."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", "patterns", "recognise", "-"],
-        input=given, env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert ran.returncode == status
-    assert out in ran.stdout + ran.stderr

@@ -149,7 +149,6 @@ def test_the_awaited_calls(told, up):
     assert found.to_document()["counts"]["outcomes"] == 2
     names = [each.name for each in asyncio.run(tr.alist_projects())]
     assert told in names
-    assert [each.name for each in tr.list_projects(at="2020-01-01")] == []
     with pytest.raises(InvalidRequest, match="not both"):
         tr.forget(source="bob", task="t", project=told)
     with pytest.raises(InvalidRequest, match="name what to forget"):

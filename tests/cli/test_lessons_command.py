@@ -57,7 +57,6 @@ def test_filters(lessons):
     assert len(lessons("list", "--tool", "book", "--kind", "fails", "--state", "seen")) == 1
     assert lessons("list", "--tool", "find") == []
     assert lessons("list", "--kind", "loops") == []
-    assert lessons("list", "--at", "2020-01-01") == []
 
 
 def test_dismiss_and_restore(lessons, trackrecord, project):

@@ -17,7 +17,7 @@ from tests.cli.command_tree import leaves
 from tests.cli.terminal import Terminal
 from trackrecord.resources.experience.commands import COMMANDS
 from trackrecord.resources.experience.competences import COMPETENCES
-from trackrecord.resources.experience.criteria import CRITERIA, CRITERION_FEEDBACK
+from trackrecord.resources.experience.criteria import CRITERIA
 from trackrecord.resources.experience.lessons import LESSONS
 from trackrecord.resources.experience.memories import MEMORIES
 from trackrecord.resources.experience.patterns import PATTERNS
@@ -30,8 +30,6 @@ from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.tokens import TOKENS
 from trackrecord.resources.reports.artifacts import ARTIFACTS
 from trackrecord.resources.reports.errors_in_flight import TASK_ERRORS
-from trackrecord.resources.reports.feedback import FEEDBACK
-from trackrecord.resources.reports.kinds import KINDS
 from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.output.screen import print_table
 from trackrecord_door.api.endpoint_table import RESOURCES
@@ -42,17 +40,13 @@ LISTS = {
     ("lessons", "list"): LESSONS.sorting("list"),
     ("commands", "list"): COMMANDS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
-    ("criteria", "feedback", "task-1"): CRITERION_FEEDBACK,
     ("competences", "list"): COMPETENCES.sorting("list"),
     ("competences", "history", "RECORD"): COMPETENCES.sorting("history"),
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
-    ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): RUNS.sorting("list"),
     ("projects",): PROJECTS.sorting("projects"),
-    ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): TASK_ERRORS,
-    ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): NEWS,
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
@@ -63,7 +57,6 @@ LISTS = {
 }
 # What the entries are about, of lists that no resource declares.
 ABOUT = {
-    ("criteria", "feedback"): "criterion",
     ("errors", "list"): "message",
     ("news",): "what",
     ("artifacts", "list"): "task",
@@ -75,7 +68,7 @@ ABOUT = {
 }
 # What an agent gets, or a command, in the order in which it gets it; a page of feedback.
 UNSORTED = {
-    ("rankings",), ("competences", "select"), ("criteria", "show"), ("notify", "waiting"),
+    ("rankings",), ("competences", "select"), ("criteria", "show"),
 }  # fmt: skip
 
 
@@ -289,7 +282,7 @@ def test_every_list_in_every_order(full, trackrecord, project):
             assert len(_entries(ran.json, command)) == len(every), (command, key)
         first = trackrecord(*given, *named, "--limit", 1, "--sort", key)
         assert first.status == 0, (command, first)
-        if len(every) > 1 and command[:2] not in (("memories", "recall"), ("memories", "similar")):
+        if len(every) > 1 and command[:2] != ("memories", "recall"):
             several.add(command)
             assert len(first.out.splitlines()) == 2, (command, first)
             beyond = len(every) - 1
@@ -351,7 +344,6 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
 def test_the_order_is_the_one_of_the_key(full, trackrecord, project):
     """Whether it is sorted by the database or afterwards."""
     for command, key, field in (
-        (("feedback", "list"), "name", "name"),
         (("runs", "list"), "ended", "ended_at"),
         (("memories", "list"), "name", "text"),
         (("criteria", "list"), "harmful", "harmful_count"),

@@ -5,8 +5,6 @@ import time
 
 import pytest
 
-import trackrecord as trackrecord_calls
-from tests.cli.command_tree import leaves
 from tests.store.teaching import DAY, outcome, teach
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.settings.settings import load_settings
@@ -130,82 +128,32 @@ def test_an_export_of_what_is_left_knows_the_rest(aged, trackrecord, monkeypatch
         assert teach(engine, again, now=aged).too_old == 2
 
 
-# Commands with --at: what they need to be told, and what of removed outcomes their answers miss.
+# What commands say of removed outcomes that their answers miss.
 SAYING = {
-    ("commands", "list"): ("runs",),
-    ("competences", "list"): ("runs",),
-    ("competences", "select"): ("runs",),
-    ("context", "rank", "--learnt", "candidates.json"): ("sums", "runs"),
-    ("criteria", "feedback", "ttoday"): ("outcomes",),
-    ("criteria", "list"): ("sums",),
-    ("criteria", "show", "own"): ("sums", "outcomes"),
-    ("criteria", "weigh", "--score", "own=0.5"): ("sums",),
-    ("effect",): ("runs",),
-    ("explain", "plan"): ("sums", "runs"),
-    ("explain", "--procedure", "sh"): ("runs",),
-    ("kinds",): ("runs",),
-    ("lessons", "list"): ("runs",),
-    ("memories", "similar", "xylophon"): ("outcomes", "texts"),
-    ("patterns", "list"): ("sums", "runs"),
-    ("patterns", "show", "plan"): ("sums", "runs"),
-    ("projects",): ("sums",),
-    ("rankings",): ("sums", "runs"),
+    ("criteria", "show", "own"): ("outcomes",),
+    ("patterns", "list"): (),
     ("runs", "list"): ("outcomes",),
     ("runs", "list", "--text", "xylophon"): ("outcomes", "texts"),
-    ("status",): ("sums",),
 }
-# Their answers are kept; or they are about one thing, which was not there in a removed past.
-SILENT = {
-    ("artifacts", "list"), ("benchmark", "gate"), ("benchmark", "report"), ("commands", "show"),
-    ("competences", "history"), ("competences", "show"), ("dead", "list"), ("errors", "context"),
-    ("errors", "list"), ("errors", "stats"), ("feedback", "list"), ("lessons", "show"),
-    ("memories", "list"), ("memories", "recall"), ("memories", "show"), ("news",),
-    ("runs", "show"),
-}  # fmt: skip
 
 
-def test_commands_about_a_removed_time_say_what_they_lack(
-    aged, trackrecord, monkeypatch, tmp_path, redis_server
-):
-    """In words, and in JSON that is an object; within a removed day, at its end, and later."""
-    with_at = {path for path, each in leaves() if any(one.name == "at" for one in each.params)}
-    asked = {next(each for each in with_at if path[: len(each)] == each) for path in SAYING}
-    assert asked | SILENT == with_at
-    assert not asked & SILENT
-
+def test_commands_about_removed_outcomes_say_what_they_lack(aged, trackrecord, monkeypatch):
+    """In words, and in JSON that is an object; for runs also as of a moment."""
     monkeypatch.setenv("TRACKRECORD_RETENTION__OUTCOMES_DAYS", "90")
     monkeypatch.setenv("TRACKRECORD_RETENTION__BODIES_DAYS", "7")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "candidates.json").write_text("[]")
     assert trackrecord("prune").status == 0
     year = aged // DAY * DAY - 365 * DAY
-    begin = time.strftime("%Y-%m-%d", time.gmtime(year))
     notes = {
-        "sums": f"numbers are those of the beginning of {begin} in UTC",
-        "runs": "what is computed from single runs knows only those that are left",
         "outcomes": "only those that are left are counted or listed",
         "texts": f"texts of outcomes received before {day_before(aged, 7)} are removed",
     }
     for command, lacks in SAYING.items():
-        for at, missing in (
-            (year + DAY - 1, {*lacks}),
-            (year + DAY, {*lacks} - {"sums"}),
-            (aged, {*lacks} - {"sums", "runs"}),
-            (year - 1, set()),
-        ):
-            ran = trackrecord(*command, "--project", "shop", "--json", "--at", at)
-            if command[1:] and ran.status == 1:
-                # It was not known then; or it was, but for the outcomes that are removed.
-                assert not missing or "outcomes received before" in ran.err, ran
-                continue
+        moments = [()]
+        if command[0] == "runs":
+            moments += [("--at", aged), ("--at", year + DAY - 1), ("--at", year - 1)]
+        for at in moments:
+            ran = trackrecord(*command, "--project", "shop", "--json", *at)
+            missing = set() if at == ("--at", year - 1) else set(lacks)
             assert {each for each, note in notes.items() if note in ran.err} == missing, ran
             if missing and isinstance(ran.json, dict):
                 assert ran.json["removed"] in ran.err
-        ran = trackrecord(*command, "--project", "shop")
-        assert ("outcomes received before" in ran.err) == ("outcomes" in lacks), ran
-
-    with pytest.warns(UserWarning, match=notes["sums"]) as warned:
-        trackrecord_calls.list_patterns(at=year + DAY - 1, project="shop")
-    assert [each.filename for each in warned] == [__file__]
-    trackrecord_calls.list_patterns(at=aged, project="shop")
-    trackrecord_calls.list_memories(at=year + DAY - 1, project="shop")

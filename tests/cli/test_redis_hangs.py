@@ -35,7 +35,6 @@ ASKING = {
     ("context", "rank"): ("--learnt", "QUESTION"),
     ("status",): (),
     ("news",): (),
-    ("notify", "waiting"): (),
     ("dead", "discard"): ("--all",),
     ("dead", "list"): (),
     ("dead", "replay"): ("--all",),
@@ -48,7 +47,7 @@ CALLS = {
     for operation in resource.operations
 }
 # In the same modules as some of the above, and asks nothing of Redis.
-ASKS_NOTHING = {("notify", "test")}
+ASKS_NOTHING = set()
 # Say what Redis adds where it answers, and go on without it.
 GO_ON = {("backup",): ("BACKUP",), ("restore",): ("BACKUP", "--yes")}
 

@@ -13,12 +13,10 @@ TABLE = [
     ("pattern", "patterns", "promote", "MISTYPED"),
     ("pattern", "patterns", "deprecate", "MISTYPED", *SIGNED),
     ("pattern", "patterns", "reset", "MISTYPED"),
-    ("pattern", "patterns", "tag", "MISTYPED", "--add", "x"),
     ("pattern", "explain", "MISTYPED"),
     ("pattern", "feedback", "give", "helpful", "--pattern", "MISTYPED"),
     ("criterion", "criteria", "show", "MISTYPED"),
     ("criterion", "explain", "MISTYPED"),
-    ("task", "criteria", "feedback", "MISTYPED"),
     ("task", "runs", "list", "--task", "MISTYPED"),
     ("task", "forget", "--task", "MISTYPED", "--dry-run"),
     ("record", "competences", "show", "MISTYPED"),
@@ -40,7 +38,6 @@ TABLE = [
     ("command", "commands", "show", "MISTYPED"),
     ("command", "commands", "dismiss", "MISTYPED"),
     ("command", "commands", "restore", "MISTYPED"),
-    ("memory", "memories", "show", "MISTYPED"),
     ("memory", "memories", "confirm", "MISTYPED"),
     ("memory", "memories", "reject", "MISTYPED"),
     ("memory", "memories", "forget", "MISTYPED"),
@@ -68,7 +65,6 @@ def _tested(line):
 ANY_NAME = {
     ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
     ("errors", "record"), ("errors", "context"), ("errors", "stats"), ("errors", "list"),
-    ("feedback", "list"),
 }  # fmt: skip
 
 

@@ -1,8 +1,4 @@
-"""criteria weigh: the weighted evaluation, on the command line and beside what agents get."""
-
-import io
-import json
-import time
+"""The weighted evaluation, beside what agents get."""
 
 import pytest
 
@@ -21,39 +17,6 @@ def judged(learnt):
     )
 
 
-@pytest.fixture
-def stdin(monkeypatch):
-    """Types a text on standard input."""
-
-    def write(text):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-
-    return write
-
-
-def test_scores_from_options_a_file_and_standard_input(
-    judged, trackrecord, project, tmp_path, stdin
-):
-    """One document; the parts say who has a say."""
-    mine = ("--project", project, "--at", time.time(), "--json")
-    typed = trackrecord(
-        "criteria", "weigh", "--score", "noisy=0", "--score", "half=1", "--score", "new=0.25", *mine
-    )
-    parts = {each["criterion"]: each for each in typed.json["parts"]}
-    assert (parts["noisy"]["weight"], parts["noisy"]["note"]) == (0.0, "deprecated")
-    assert parts["half"]["weight"] == pytest.approx(0.5)
-    assert (parts["new"]["weight"], parts["new"]["note"]) == (1.0, "no feedback on record")
-    assert typed.json["score"] == pytest.approx((0.5 * 1 + 1 * 0.25) / 1.5)
-    given = {"noisy": 0, "half": True, "new": 0.25}
-    path = tmp_path / "scores.json"
-    path.write_text(json.dumps(given))
-    assert trackrecord("criteria", "weigh", path, *mine).json == typed.json
-    stdin(json.dumps(given))
-    assert trackrecord("criteria", "weigh", *mine).json == typed.json
-    table = trackrecord("criteria", "weigh", path, "--project", project).out
-    assert table.splitlines()[-1] == "0.5000 weighted, 0.4167 without weights"
-
-
 @pytest.mark.usefixtures("asking_agent")
 def test_agents_weigh_by_the_same_weights(judged, trackrecord, project):
     """The cache has them, the JSON of rankings shows them, and the call uses them."""
@@ -67,38 +30,3 @@ def test_agents_weigh_by_the_same_weights(judged, trackrecord, project):
     assert [each.criterion for each in found] == ["half", "noisy"]
     weighed = package.weigh({"noisy": 0, "half": 1}, project=project)
     assert (weighed.score, weighed.problem) == (1.0, None)
-
-
-def test_nothing_is_divided_by_nothing(judged, trackrecord, project):
-    """Where only deprecated criteria are given, the answer says so."""
-    ran = trackrecord("criteria", "weigh", "--score", "noisy=1", "--project", project)
-    assert ran.status == 0
-    assert ran.out.splitlines()[-1] == (
-        "no weighted score: no criterion has a say: all weights are 0"
-    )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("--score", "half"), ""),
-        (("--score", "half=2"), ""),
-        (("--score", "half=x"), ""),
-        (("--score", "half=nan"), ""),
-        (("--score", "=1"), ""),
-        (("--score", "half=1", "--score", "half=0"), ""),
-        ((), "[1]"),
-        ((), "{"),
-        ((), "{}"),
-        ((), '{"half": 1, "half": 0}'),
-        ((), '{"half": "1"}'),
-        ((), '{"half": NaN}'),
-        (("-", "--score", "half=1"), '{"half": 1}'),
-    ],
-)
-def test_mistakes_are_said_in_one_line(judged, trackrecord, project, stdin, arguments, text):
-    """With exit status 2, and nothing on standard output."""
-    stdin(text)
-    ran = trackrecord("criteria", "weigh", *arguments, "--project", project)
-    assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1)
-    assert "Traceback" not in ran.err

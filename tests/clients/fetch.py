@@ -38,11 +38,7 @@ FRAMEWORKS: Final = {
     "pydantic-ai": ("pydantic-ai-slim",),
     "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
     "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain"),
-    "smolagents": ("smolagents", "openinference-instrumentation-smolagents"),
-    "crewai": ("crewai",),
 }
-# What lets a program of a framework send its traces, if the framework does not bring it.
-_EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
 
 
 def main() -> None:
@@ -59,7 +55,7 @@ def main() -> None:
     for name, package in PROGRAMS.items():
         _install_from_npm(package, folder / name)
     for name, packages in FRAMEWORKS.items():
-        _install((*packages, *_EXPORTING), folder / "frameworks" / name)
+        _install(packages, folder / "frameworks" / name)
 
 
 def _fetch(package: str, target: Path) -> None:

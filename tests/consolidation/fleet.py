@@ -93,10 +93,10 @@ class Fleet:
         """Run the nightly job."""
         return consolidate(self.engine, self.rules, self.project, now=now, actor="test", **options)
 
-    def records(self, at: float | None = None) -> dict[str, Competence]:
+    def records(self) -> dict[str, Competence]:
         """The records by signature."""
         with reading(self.engine) as connection:
-            found = read_competences(connection, self.project_id, at=at)
+            found = read_competences(connection, self.project_id)
         return {record.signature: record for record in found}
 
     @property

@@ -46,8 +46,8 @@ def rebuild(fleet: Fleet, now: float = 900.0) -> None:
         rebuild_credit(connection, fleet.project_id)
 
 
-def one(fleet: Fleet, at=None):
-    (record,) = fleet.records(at).values()
+def one(fleet: Fleet):
+    (record,) = fleet.records().values()
     return record
 
 
@@ -67,7 +67,6 @@ def test_a_record_by_hand_is_what_its_author_wrote(fleet: Fleet) -> None:
     assert record.performance.success_count == record.performance.failure_count == 0
     assert record.signature == "edit+go_test"
     assert actions(fleet, record) == [("added", "ada", "we always do")]
-    assert fleet.records(at=49.0) == {}
 
 
 def test_consolidation_without_episodes_of_it_changes_nothing(fleet: Fleet) -> None:

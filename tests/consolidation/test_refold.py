@@ -68,8 +68,6 @@ def test_changed_rules_change_signatures(fleet: Fleet) -> None:
         history = read_history(connection, fleet.project_id, old.id)
     assert [each.action for each in history] == ["created", "updated", "removed"]
     assert history[-1].record is None
-    assert "a+b" in fleet.records(at=599.0)
-    assert fleet.records(at=600.0) == {}
 
 
 def test_erased_outcomes_no_longer_count(fleet: Fleet) -> None:

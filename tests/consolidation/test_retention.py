@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.forgetting.told_store import Told
 from tests.store import teaching
-from tests.store.teaching import DAY, DEFAULTS, SCORER, outcome, teach
+from tests.store.teaching import DAY, SCORER, outcome, teach
 from tests.transfer.exports import exported, import_into
 from trackrecord.errors import InvalidOutcome, RetentionFailed
 from trackrecord.learning.competences.rules import CompetenceRules
@@ -30,7 +30,6 @@ from trackrecord.store.competences.tables import (
     signature_facts,
     signatures,
 )
-from trackrecord.store.criteria.over_time import criteria_over_time
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import store_at
@@ -41,7 +40,6 @@ from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.days import read_days
 from trackrecord.store.outcomes.projects import count_outcomes, first_received, project_id_of
 from trackrecord.store.outcomes.tables import outcome_entries, outcomes, projects
-from trackrecord.store.patterns.over_time import patterns_over_time
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.store.patterns.tables import observations, pattern_speakers, patterns
 from trackrecord.wire.outcome import decode_outcome, decode_reported
@@ -158,7 +156,7 @@ def last_learnt(store) -> float | None:
     """Return when the project learnt its last outcome."""
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
-        return count_outcomes(connection, project_id, None).last_learnt
+        return count_outcomes(connection, project_id).last_learnt
 
 
 def present(store) -> dict[str, object]:
@@ -173,7 +171,7 @@ def present(store) -> dict[str, object]:
             signatures, signatures.c.id == signature_facts.c.signature_id
         )
         state = {
-            "counts": asdict(count_outcomes(connection, project_id, None)),
+            "counts": asdict(count_outcomes(connection, project_id)),
             "days": [asdict(day) for day in read_days(connection, project_id)],
             "patterns": [
                 asdict(each) for each in read_standings(connection, project_id, RULES, now=NOW)
@@ -202,46 +200,6 @@ def present(store) -> dict[str, object]:
         }
         del state["counts"]["last_learnt"]
         return rounded(state)
-
-
-def past(store) -> list[object]:
-    """Return the numbers as of the end of each day."""
-    moments = [TODAY - day * DAY for day in range(DAYS, -1, -1)]
-    with reading(store) as connection:
-        project_id = project_id_of(connection, "default")
-        assert project_id is not None
-        names = [*DEFAULTS, "own"]
-        slugs = ["plan", "split", "guess", "retry"]
-        found: list[object] = [
-            {
-                "counts": asdict(counts) | {"last_learnt": None}
-                if (counts := count_outcomes(connection, project_id, at))
-                else None,
-                "days": [asdict(day) for day in read_days(connection, project_id, at=at)],
-                "patterns": [
-                    asdict(each)
-                    for each in read_standings(connection, project_id, RULES, now=NOW, at=at)
-                    if each.evidence.reports
-                ],
-                "criteria": [
-                    asdict(each)
-                    for each in read_criteria(
-                        connection, project_id, RULES.criteria, now=NOW, at=at
-                    )
-                ],
-            }
-            for at in moments
-        ]
-        found.append(patterns_over_time(connection, project_id, slugs, moments))
-        found.append(criteria_over_time(connection, project_id, names, DEFAULTS, moments))
-    return rounded(
-        [
-            {key: [each and asdict(each) for each in value] for key, value in part.items()}
-            if part in found[-2:]
-            else part
-            for part in found
-        ]
-    )
 
 
 def rebuild(store) -> None:
@@ -274,10 +232,10 @@ def ids_of_old(store) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_removed_outcomes_counted_for_stays(store, seed):
-    """Today, at the end of each day of the past, and after a rebuild from what is left."""
+    """Today, and after a rebuild from what is left."""
     found = reports(seed)
     learn(store, found)
-    today, then = present(store), past(store)
+    today = present(store)
     assert len(today["signatures"]) > 3
     assert len(today["records"]) > 1
     old = ids_of_old(store)
@@ -286,10 +244,8 @@ def test_what_removed_outcomes_counted_for_stays(store, seed):
     assert remove(store).outcomes == len(old)
     assert ids_in(store) == {each.outcome_id for each in found} - old
     assert present(store) == today
-    assert past(store) == then
     rebuild(store)
     assert present(store) == today
-    assert past(store) == then
     assert remove(store).outcomes == 0
 
 
@@ -353,7 +309,7 @@ def months_with_bodies(store) -> dict[str, int]:
 def test_months_are_dropped_when_nothing_of_them_is_left(store):
     """What is left has its bodies; today, the past and a rebuild stay the same."""
     learn(store, reports(5))
-    today, then = present(store), past(store)
+    today = present(store)
     has_months = store.dialect.name == "postgresql"
     may, june, other = (f"outcomes_bodies_{month}" for month in ("2026_05", "2026_06", "other"))
     before = months_with_bodies(store)
@@ -363,14 +319,14 @@ def test_months_are_dropped_when_nothing_of_them_is_left(store):
     tend_partitions(store, now=NOW)
     # Outcomes that were amended this month have records of the month before.
     assert not has_months or months_with_bodies(store)[may] > 0
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
     remove_old(store, KEPT, RULES, "default", now=NOW + 4 * DAY, at_once=7)
     tend_partitions(store, now=NOW + 4 * DAY)
     after = months_with_bodies(store)
     assert not has_months or (may not in after and after[june] > 0 == after[other])
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
     rebuild(store)
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
     with reading(store) as connection:
         kept = connection.execute(select(outcomes.c.body)).scalars().all()
     assert len(kept) > 3
@@ -410,7 +366,7 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next_one(store):
     """After each of its transactions."""
     found = reports(4)
     learn(store, found)
-    today, then, old = present(store), past(store), ids_of_old(store)
+    today, old = present(store), ids_of_old(store)
 
     class Killed(Exception):
         pass
@@ -430,7 +386,7 @@ def test_a_run_that_is_killed_anywhere_is_finished_by_the_next_one(store):
     assert kills > 3
     assert ids_in(store) == {each.outcome_id for each in found} - old
     rebuild(store)
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -505,7 +461,6 @@ def test_forgetting_before_and_after_comes_to_the_same(store, store_copy, what, 
             else:
                 retain(each)
     assert present(store) == present(store_copy)
-    assert past(store) == past(store_copy)
     assert "own-idea" not in {each["facts"]["slug"] for each in present(store)["patterns"]}
     assert runs_in(store) == runs_in(store_copy)
     assert "secret-mine.py" not in repr(runs_in(store_copy))
@@ -548,7 +503,6 @@ def test_a_source_whose_outcomes_are_all_removed_is_forgotten(store, store_copy,
     rebuild(store_copy)
     left, others = present(store), present(store_copy)
     assert (left["patterns"], left["speakers"]) == (others["patterns"], others["speakers"])
-    assert past(store)[-2] == past(store_copy)[-2]
     assert last_learnt(store) == learnt
 
 
@@ -575,7 +529,7 @@ def test_texts_go_and_everything_that_is_counted_stays(store, seed):
     """Also after a rebuild: by the same rules, and by others; and when killed in the middle."""
     found = reports(seed)
     learn(store, found)
-    today, then, old = present(store), past(store), ids_of_old(store)
+    today, old = present(store), ids_of_old(store)
     before = bodies_in(store)
     assert thin(store, dry_run=True).bodies == len(old) > 20
 
@@ -607,9 +561,9 @@ def test_texts_go_and_everything_that_is_counted_stays(store, seed):
         assert rows
         assert rows.isdisjoint(connection.execute(query).scalars())
         noted = connection.execute(select(runs).order_by(runs.c.outcome)).all()
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
     rebuild(store)
-    assert (present(store), past(store)) == (today, then)
+    assert present(store) == today
     with reading(store) as connection:
         assert connection.execute(select(runs).order_by(runs.c.outcome)).all() == noted
     assert thin(store).bodies == 0

@@ -18,7 +18,6 @@ import msgspec
 from trackrecord.process.logs import configure_logs
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord_capture.otlp.encodings.receiver import Full
-from trackrecord_capture.otlp.runs.scores import scores_of_langfuse
 from trackrecord_door.access.stored_tokens import with_own_token
 from trackrecord_door.ingest.intake import Intake
 from trackrecord_door.protocol.connections import BoundedProtocol
@@ -53,11 +52,6 @@ class Recording:
 
     def logs(self, logs):
         return self._take("log", logs)
-
-    def langfuse_scores(self, scores):
-        given = scores_of_langfuse(scores)
-        self._take("score", given)
-        return len(scores) - len(given)
 
     def note(self, kind, body):
         self._take(kind, [body.decode(errors="replace")])

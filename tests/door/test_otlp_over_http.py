@@ -194,52 +194,6 @@ def test_a_mistake_of_the_receiver(emptied_door):
     assert "RuntimeError" in emptied_door.log
 
 
-def test_langfuse_paths(http, lasting_door):
-    """Its clients' path for traces, and scores as one object or a list, answered as it does."""
-    before = len(lasting_door.taken("span"))
-    path = "/api/public/otel/v1/traces"
-    compressed = gzip.compress(spans("a").SerializeToString())
-    headers = PROTOBUF | {"content-encoding": "gzip", "authorization": "Basic cGs6c2s="}
-    assert http.post(path, content=compressed, headers=headers).status_code == 200
-    assert len(taken_since(lasting_door, "span", before)) == 1
-
-    before = len(lasting_door.taken("score"))
-    one = SCORE | {"id": "s-1", "traceId": f"{7:032x}", "timestamp": "2026-11-22T04:00:00.000Z"}
-    answer = http.post("/api/public/scores", json=one)
-    assert (answer.status_code, answer.json()) == (200, {"id": "s-1"})
-    label = {"name": "verdict", "value": "fail", "sessionId": "of-a-session", "metadata": {"a": 1}}
-    answer = http.post("/api/public/scores", json=[one, label])
-    assert (answer.status_code, answer.json()) == (202, {"message": "Accepted"})
-    nowhere = SCORE | {"traceId": "not-a-trace"}
-    answer = http.post("/api/public/scores", json=[SCORE, nowhere, label])
-    assert answer.status_code == 207
-    assert (answer.json()["accepted"], answer.json()["rejected"]) == (1, 2)
-    first, again, second, third = taken_since(lasting_door, "score", before)
-    assert (first, second) == (again, third)
-    assert (first["trace"], second["session"]) == (f"{7:032x}", "of-a-session")
-    evaluation = first["score"]["evaluation"]
-    assert (evaluation["name"], evaluation["success"]) == ("correct", True)
-    assert (evaluation["says"], evaluation["at"]) == ("correct: 1 (as expected)", 1795320000.0)
-    assert second["score"]["evaluation"]["success"] is False
-
-
-def test_a_fault_that_langfuse_confirms(http, lasting_door):
-    """What is true of a fault is no praise."""
-    before = len(lasting_door.taken("score"))
-    score = SCORE | {"name": "hallucination", "traceId": f"{8:032x}"}
-    assert http.post("/api/public/scores", json=score).status_code == 200
-    (given,) = taken_since(lasting_door, "score", before)
-    assert given["score"]["evaluation"]["success"] is False
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"5", b'{"name": 1}', b'[{"name": "a"}]', b"[5]", b"[" * 10_000]
-)
-def test_malformed_scores(http, body):
-    """400, which Langfuse's clients do not retry."""
-    assert http.post("/api/public/scores", content=body, headers=JSON).status_code == 400
-
-
 def test_hooks(http, lasting_door):
     """A known agent's hook is handed on; it gets what the hook returns, or 204."""
     before = len(lasting_door.taken("hook"))

@@ -6,15 +6,15 @@ from trackrecord.store.intake.forget_project import NAMING, OWN, OWNED
 
 # Tables that hold nothing of a project: who works, moves of the whole store, and what keeps the
 # forgotten from coming back, which holds digests alone.
-OF_NO_PROJECT = {"leases", "store_moves", "move_steps", "forgotten_ids", "forgettings"}
+OF_NO_PROJECT = {"leases", "store_moves", "forgotten_ids", "forgettings"}
 # Keys of all projects by something else: those whose entries name their project.
-OF_CHANNELS = {"notifications", "notification_lock"}
+OF_CHANNELS = {"notifications"}
 # Keys that are not a project's own: both streams are looked through entry by entry, the set of
 # changed tasks loses its members with their tasks, and the rest names no project.
 OF_ALL_PROJECTS = {
     "outcomes", "dead", "dead_size", "clock", "changed_tasks", "counters", "workers",
     "database_outage",
-    "database_away", "redis_outage", "notifications_since", "announced_letters",
+    "database_away", "redis_outage",
 }  # fmt: skip
 # Keys of one task each, which are found by way of the project's index.
 OF_A_TASK = {"task_in_flight", "retry"}

@@ -123,7 +123,7 @@ def test_a_reader_sees_before_or_after(
             with reading(others) as connection:
                 project_id = project_id_of(connection, PROJECT)
                 query = select(outcomes.c.id).where(outcomes.c.project_id == project_id)
-                counts = count_outcomes(connection, project_id, None)
+                counts = count_outcomes(connection, project_id)
                 if others.dialect.name == "sqlite":
                     seen.add((counts.outcomes, len(connection.execute(query).all())))
                 else:  # each statement sees what is committed when it begins

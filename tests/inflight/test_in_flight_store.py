@@ -178,31 +178,6 @@ def test_strikes_are_bounded(store_of, client):
     assert len(ends.split()) == 20
 
 
-def test_at_answers_as_of_a_moment(store_of):
-    """What was recorded, resolved or ended later does not count."""
-    store = store_of()
-    moments = []
-
-    def then():
-        time.sleep(0.005)
-        moments.append(time.time())
-        time.sleep(0.005)
-
-    then()
-    error_id = record(store)
-    then()
-    end(store, 1)
-    then()
-    store.resolve(error_id)
-    then()
-    end(store, 2, success=True)
-    told = [store.read("t", at=at) for at in moments]
-    assert [(t.stats.total, t.stats.unresolved, t.strikes) for t in told] == [
-        (0, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1),
-    ]  # fmt: skip
-    assert store.read("t").strikes == 0
-
-
 def test_of_one_task_the_newest_are_kept_and_all_are_counted(store_of, client):
     """An error that is not kept any more is an unknown id."""
     store = store_of(max_per_task=5, max_per_project=100)

@@ -17,8 +17,6 @@ LISTS: Final = (
     ("lessons", "list", "--everything"),
     ("commands", "list", "--everything"),
     ("criteria", "list"),
-    ("kinds",),
-    ("feedback", "list"),
     ("effect",),
     ("token", "list"),
 )

@@ -26,7 +26,7 @@ _COMMANDS = (
     "amend o --success --reason seen", "backup {folder}/a-backup", "benchmark run",
     "competences add --tool a --trigger b", "consolidate", "criteria list", "effect",
     "explain o", "export {folder}/an-export", "feedback give helpful --pattern p",
-    "forget --source s --yes", "import jsonl {export}", "kinds", "lessons list", "memories add m",
+    "forget --source s --yes", "import jsonl {export}", "lessons list", "memories add m",
     "patterns list", "projects", "rebuild", "restore {backup} --yes", "runs list", "status",
     "token list",
 )  # fmt: skip

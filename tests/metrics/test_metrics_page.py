@@ -1,7 +1,6 @@
 """docs/metrics.md, held against a scrape of a real front door."""
 
 import re
-import sys
 from pathlib import Path
 
 from tests.metrics.scraped import Scrape
@@ -12,7 +11,6 @@ ROWS = [
     for line in PAGE.splitlines()
     if line.startswith("| `trackrecord_")
 ]
-OF_LINUX = {"trackrecord_workers_resident_memory_bytes"}
 
 
 def test_every_metric_is_on_the_page(scrape: Scrape) -> None:
@@ -24,9 +22,7 @@ def test_every_metric_is_on_the_page(scrape: Scrape) -> None:
         if name.startswith("trackrecord_")
     }
     documented = {(name, kind, meaning) for name, kind, _, meaning in ROWS}
-    assert real <= documented
-    missing = {name.strip("`") for name, _, _ in documented - real}
-    assert missing <= (set() if sys.platform == "linux" else OF_LINUX)
+    assert real == documented
 
 
 def test_every_label_is_on_the_page(scrape: Scrape) -> None:
@@ -36,7 +32,7 @@ def test_every_label_is_on_the_page(scrape: Scrape) -> None:
         if sample in scrape.names:
             assert set(re.findall(r"`(\w+)`", labels)) == scrape.labels(sample) - {"le"}, name
     shown = set(re.findall(r"`([\w-]+)`", PAGE))
-    for label in ("verdict", "result", "surface", "source", "server", "ending", "channel"):
+    for label in ("verdict", "result", "surface", "server", "ending"):
         assert scrape.values_of(label) <= shown, label
     refused = [each for each in scrape.samples if each.name == "trackrecord_entries_refused_total"]
     assert {each.labels["reason"] for each in refused} <= shown

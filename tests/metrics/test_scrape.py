@@ -36,7 +36,6 @@ def test_what_workers_count(scrape: Scrape) -> None:
     assert scrape.value("trackrecord_batch_duration_seconds_count") >= 1
     assert scrape.value("trackrecord_batch_duration_seconds_sum") > 0
     assert scrape.value("trackrecord_consolidations_total", ending="finished") >= 1
-    assert scrape.value("trackrecord_consolidation_seconds_total") > 0
     assert scrape.value("trackrecord_outages_total", server="database") == 0
 
 
@@ -50,12 +49,9 @@ def test_times(scrape: Scrape) -> None:
 
 
 def test_memory(scrape: Scrape) -> None:
-    """Of Redis, of the worker and of the front door itself."""
+    """Of Redis."""
     assert scrape.value("trackrecord_redis_memory_bytes") > 0
     assert scrape.value("trackrecord_redis_memory_max_bytes") >= 2**28
-    # What /proc does not tell, as on macOS, is left out.
-    for name in ("trackrecord_workers_resident_memory_bytes", "process_resident_memory_bytes"):
-        assert name not in scrape.names or scrape.value(name) > 2**20
 
 
 def test_requests_by_surface(scrape: Scrape) -> None:
@@ -68,17 +64,14 @@ def test_requests_by_surface(scrape: Scrape) -> None:
 
 
 def test_capture(scrape: Scrape) -> None:
-    """Every source and every reason is there from the start; what was posted in vain is counted."""
-    for source in ("claude-code", "codex", "opencode", "traces"):
-        assert scrape.value("trackrecord_captured_entries_total", source=source) == 0
+    """Every reason is there from the start."""
     assert scrape.value("trackrecord_capture_dropped_total", reason="spool_full") == 0
-    assert scrape.value("trackrecord_traces_left_out_total") == 1
 
 
 def test_names_follow_the_conventions(scrape: Scrape) -> None:
     """A prefix, base units, `_total` for counters and for nothing else."""
     for name, kind in scrape.kinds.items():
-        assert re.fullmatch(r"(trackrecord|process)_[a-z_]+", name)
+        assert re.fullmatch(r"trackrecord_[a-z_]+", name)
         assert name.endswith("_total") == (kind == "counter"), name
         assert not re.search(r"_(ms|milliseconds|kb|mb|minutes|hours)(_|$)", name)
     for name in scrape.kinds:

@@ -213,7 +213,7 @@ def test_servers_that_hang(home: Path) -> None:
 def test_surfaces_of_paths() -> None:
     """By the beginning of the path; everything else is the page's."""
     paths = {
-        "/v1/traces": "otlp", "/hooks/claude-code": "hooks", "/api/public/ingestion": "langfuse",
+        "/v1/traces": "otlp", "/hooks/claude-code": "hooks", "/api/public/ingestion": "http",
         "/api/v1/lessons": "http", "/mcp": "mcp", "/metrics": "metrics", "/health": "health",
         "/": "page", "/lessons": "page", "": "page",
     }  # fmt: skip

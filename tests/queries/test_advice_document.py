@@ -90,16 +90,6 @@ def test_neither_order_nor_number_of_deliveries_makes_a_difference(store):
     )
 
 
-def test_the_past_is_what_was_known_then(store):
-    """The same as a project's that had received no more by then."""
-    teach(store, list(outcomes("all")))
-    at = NOW - 12
-    teach(store, [each for each in outcomes("some") if each.received_at <= at])
-    then = msgspec.structs.replace(advice(store, "all", at=at), project="some")
-    assert then == advice(store, "some", at=at)
-    assert then.runs == 18
-
-
 def test_a_project_never_sees_anothers_runs(store):
     """Nor does one of which nothing is known."""
     teach(store, list(outcomes("theirs")))

@@ -111,10 +111,10 @@ def test_what_all_candidates_contradict_needs_more(learnt: Path, by: str) -> Non
 
 
 @pytest.mark.parametrize("by", ["advice", "seed"])
-def test_the_command_selects_alike_now_and_at_a_moment(
+def test_the_command_selects_alike(
     learnt: Path, by: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One engine; of a moment before the first record there is nothing."""
+    """One engine; as of a moment recency and salience are those of then."""
     told = []
     for more in ([], ["--at", str(time.time())]):
         capfd.readouterr()
@@ -125,8 +125,11 @@ def test_the_command_selects_alike_now_and_at_a_moment(
     for each in told:
         assert each["selected"] == expected.to_document()["selected"]
         assert not each["needs_more"]
-    assert trackrecord.select_competences(TASK, at=NOW - 10).candidates == ()
-    assert trackrecord.select_competences(TASK, by="seed", at=NOW - 10).candidates == ()
+    now = trackrecord.select_competences(TASK, by="seed").candidates[0]
+    later = trackrecord.select_competences(TASK, by="seed", at=time.time() + 30 * 86_400.0)
+    assert later.candidates[0].signals.recency == pytest.approx(now.signals.recency / 2, rel=1e-2)
+    (record, *_) = trackrecord.list_competences(at=time.time() + 30 * 86_400.0)
+    assert record.salience_now == pytest.approx(record.record.salience / 2, rel=1e-3)
 
 
 def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
@@ -244,36 +247,3 @@ def test_the_awaited_form_stores_too(home: Path) -> None:
         return record.id
 
     assert asyncio.run(store()).startswith("skill-")
-
-
-def test_rankings_of_a_moment_know_the_conditions(
-    learnt: Path, store: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Computed from the record, for both commands; what contradicts is named."""
-    for number in range(30):  # without failures, no procedure is better than another
-        report(store, f"guess {number}", ("guess",), success=False, trigger={"signal": TASK})
-    for tools, system in ((ON_LINUX, "linux"), (ON_WINDOWS, "windows")):
-        for number in range(7):
-            on = {"signal": TASK, "conditions": {"os": system}}
-            report(store, f"more {system} {number}", tools, trigger=on)
-    consolidate(store, RULES.competence, "default", now=NOW, actor="test")
-    own = tmp_path / "own.json"
-    own.write_text("[]")
-    at = ["--at", str(time.time()), "--task", TASK, "--condition", "os=windows"]
-    for command in (["rankings"], ["context", "rank", str(own), "--learnt"]):
-        capfd.readouterr()
-        # Of the votes' section the rest of this says nothing.
-        assert run([*command, *at, "--exclude", "procedures", "--json"]) == 0
-        told = json.loads(capfd.readouterr().out)
-        assert (told["needs_more"], told["chosen_by"], told["compared_by"]) == (
-            False, "votes", "words",
-        )  # fmt: skip
-        assert told["confidence"] == 1.0
-        assert (
-            "apt → make [12 of 12 runs succeeded] (under other conditions: os=linux)"
-            in (told["prompt"])
-        )
-        assert "choco → nmake [10 of 10 runs succeeded]\n" in told["prompt"] + "\n"
-    capfd.readouterr()
-    assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
-    assert "add --learnt" in capfd.readouterr().err

@@ -4,7 +4,6 @@ import json
 import time
 from dataclasses import replace
 
-import msgspec
 import pytest
 from sqlalchemy import event
 
@@ -14,7 +13,6 @@ from trackrecord.resources.access.project_store import ProjectStore, Transaction
 from trackrecord.resources.experience.estimates import read_estimates
 from trackrecord.resources.experience.lessons import lessons_of
 from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
-from trackrecord.resources.experience.sourced_lessons import lesson_strength_over_time
 from trackrecord.resources.figures.explain import explained
 from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
@@ -22,7 +20,6 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
-from trackrecord_worker.notify.message import encode_message
 
 SETTINGS = load_daemon_settings()
 DAY = 86_400.0
@@ -57,38 +54,23 @@ def run(number, source, **fields):
 
 
 def test_an_agents_patterns_and_lessons(store):
-    """Those that its runs touch, at a past moment those that they had touched by then."""
+    """Those that its runs touch."""
     teach(store, *(run(n, "ana", patterns=["x"], tool_graph=FAILING) for n in range(6)))
     teach(store, run(9, "ben", patterns=["y"]), run(20, "ben", patterns=["x"]))
 
-    def patterns(source, at=None):
-        found = patterns_of(Transaction(connection, SETTINGS, "default", at), source=source)
+    def patterns(source):
+        found = patterns_of(Transaction(connection, SETTINGS, "default"), source=source)
         return {pattern.slug for pattern in found}
 
     with reading(store) as connection:
         assert patterns("ana") == {"x"}
         assert patterns("ben") == {"x", "y"}
-        assert patterns("ben", NOW - 25 * DAY) == {"y"}
         assert patterns("nobody") == set()
         it = Transaction(connection, SETTINGS, "default")
         (lesson,) = lessons_of(it)
         assert lesson.agents == ("ana",)
         for source, content, count in (("ana", "PAY", 1), ("ben", None, 0), ("ana", "pray", 0)):
             assert len(lessons_of(it, source=source, content=content)) == count
-
-
-def test_a_lessons_strength_over_time_is_that_of_each_moment(store):
-    """As the list for that moment gives it; nothing before it was found."""
-    teach(store, *(run(4 * n, "ana", tool_graph=FAILING) for n in range(8)))
-    with reading(store) as connection:
-        (lesson,) = lessons_of(Transaction(connection, SETTINGS, "default"))
-        rates = lesson_strength_over_time(connection, SETTINGS, "default", lesson.id)
-        for rate in rates[:-1]:
-            it = Transaction(connection, SETTINGS, "default", rate.at)
-            then = {each.id: each.strength for each in lessons_of(it, everything=True)}
-            assert then.get(lesson.id) == rate.rate
-    assert rates[0].rate is None
-    assert rates[-1].rate == pytest.approx(lesson.strength, rel=1e-3)
 
 
 def test_kept_answers_end_with_a_change(store):
@@ -141,7 +123,7 @@ def test_an_explanation_can_be_asked_for_by_kind(store):
 
 
 def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
-    """Also under another filter; an outcome, a decision and a past moment are seen at once."""
+    """Also under another filter; an outcome and a decision are seen at once."""
     teach(store, *(run(n, "ana", patterns=[f"p{n % 9}"]) for n in range(30)))
     read = []
 
@@ -150,17 +132,16 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
 
     event.listen(store, "before_cursor_execute", note)
 
-    def patterns(at=None, **wanted):
+    def patterns(**wanted):
         read.clear()
         with reading(store) as connection:
-            found = patterns_of(Transaction(connection, SETTINGS, "default", at), **wanted)
+            found = patterns_of(Transaction(connection, SETTINGS, "default"), **wanted)
         return found, any("FROM patterns" in statement for statement in read)
 
     everything, has_read = patterns()
     assert (len(everything), has_read) == (9, True)
     assert patterns() == (everything, False)
     assert patterns(content="P3") == ([everything[3]], False)
-    assert patterns(at=NOW - 20 * DAY)[1]
     first = everything[0].id
     with calls_use(ProjectStore(store, SETTINGS, "default")):
         deprecate_pattern(first, by="Ada", reason="x")
@@ -170,8 +151,8 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
     assert len(patterns()[0]) == 10
 
 
-def test_news_steer_no_terminal_and_no_chat(store):
-    """Neither their texts nor what a command gets; names stay recognisable."""
+def test_news_steer_no_terminal(store):
+    """Names stay recognisable."""
     name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
     teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
     with reading(store) as connection:
@@ -179,8 +160,5 @@ def test_news_steer_no_terminal_and_no_chat(store):
             connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1
         )
     assert [each.kind for each in found] == ["pattern.warning"]
-    hostile = msgspec.structs.replace(found[0], project="a\x1bb", subject="x\x00y")
-    data = json.loads(encode_message(hostile))["data"]
-    assert all(text.isprintable() for text in (found[0].text, data["text"]))
-    assert (data["project"], data["subject"]) == (r"a\x1bb", r"x\x00y")
-    assert "broke ‹b>it now" in data["text"]
+    assert found[0].text.isprintable()
+    assert "it now" in found[0].text

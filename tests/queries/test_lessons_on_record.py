@@ -95,17 +95,8 @@ def test_a_lesson_names_the_runs_behind_it(store):
     assert details.to_document()["outcomes"][0]["ended_at"] == f"{ended:%Y-%m-%dT%H:%M:%S}.000Z"
 
 
-def test_lessons_as_of_a_moment(store):
-    """Two tasks were not enough."""
-    teach(store, [failing(number) for number in range(4)])
-    assert known_lessons(store, at=NOW + 1) == []
-    (then,) = known_lessons(store, at=NOW + 2)
-    (today,) = known_lessons(store)
-    assert (then.id, then.tasks, today.tasks) == (today.id, 3, 4)
-
-
 def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
-    """Whoever asks about the time before sees it; deciding twice changes nothing."""
+    """Deciding twice changes nothing."""
     teach(store, [failing(number) for number in range(4)])
     lesson_id = known_lessons(store)[0].id
 
@@ -117,7 +108,6 @@ def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     assert decide(dismiss_lesson) == (lesson_id, True)
     assert decide(dismiss_lesson) == (lesson_id, False)
     assert known_lessons(store) == []
-    assert known_lessons(store, at=NOW + 9)[0].dismissal is None
     (known,) = known_lessons(store, everything=True)
     assert (known.dismissal.by, known.dismissal.reason) == ("mia", "known")
     # More of the same does not bring it back.

@@ -2,14 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
-from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience.competences import revising
-from trackrecord.resources.figures.record_over_time import record_over_time
 from trackrecord.resources.reports.record_runs import runs_behind_record
 from trackrecord.resources.reports.run_exposures import exposures_of_run, kind_of
 from trackrecord.resources.reports.runs import find_run
@@ -85,17 +81,6 @@ def test_outcomes_that_name_it_count_whatever_they_used(store):
     assert (len(newest.runs), newest.are_more) == (2, True)
 
 
-def test_the_past_knows_only_what_was_counted_by_then(store):
-    teach(store, bookings(2))
-    make_records(store, now=NOW + DAY)
-    teach(store, bookings(3, success=False), first=NOW + 2 * DAY)
-    make_records(store, now=NOW + 3 * DAY)
-    assert len(behind(store, at=NOW + 2.5 * DAY).runs) == 2
-    assert (len(behind(store, shown=3).runs), behind(store, shown=3).count) == (3, 5)
-    with pytest.raises(UnknownId):
-        behind(store, at=NOW)
-
-
 def test_a_merged_record_keeps_the_runs_of_those_that_it_was_made_of(store):
     teach(store, [*bookings(2), run(5, "find"), run(6, "find")])
     make_records(store, now=NOW + DAY)
@@ -108,19 +93,6 @@ def test_a_merged_record_keeps_the_runs_of_those_that_it_was_made_of(store):
     with reading(store) as connection:
         found = runs_behind_record(connection, "default", merged.id)
     assert len(found.runs) == 4
-
-
-def test_a_record_over_time_ages_and_its_counts_grow(store):
-    teach(store, bookings(2))
-    make_records(store, now=NOW + DAY)
-    teach(store, bookings(3, success=False), first=NOW + 40 * DAY)
-    make_records(store, now=NOW + 41 * DAY)
-    with reading(store) as connection:
-        found = record_over_time(connection, "default", RECORD, at=NOW + 61 * DAY)
-    assert (found[0].at, found[-1].at) == (NOW + DAY, NOW + 61 * DAY)
-    assert [(each.successes, each.failures) for each in (found[0], found[-1])] == [(2, 0), (2, 3)]
-    assert found[0].salience == 1.0
-    assert found[-1].salience < 0.3
 
 
 def test_what_a_run_was_handed_says_what_it_followed(store):

@@ -103,7 +103,7 @@ def asked_of(store, project):
         store, "before_cursor_execute", note := lambda *given: statements.append(given[2])
     )
     with reading(store) as connection:
-        found = _learnt(connection, SETTINGS, project, None)
+        found = _learnt(connection, SETTINGS, project)
     sqlalchemy.event.remove(store, "before_cursor_execute", note)
     return (found["patterns"], found["anti_patterns"]), len(statements)
 

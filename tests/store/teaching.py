@@ -67,15 +67,13 @@ class Known:
     patterns: dict[str, tuple[object, ...]]
 
 
-def standings(
-    store: Engine, project: str = "default", *, now: float = NOW, at: float | None = None
-) -> dict[str, Standing]:
+def standings(store: Engine, project: str = "default", *, now: float = NOW) -> dict[str, Standing]:
     """Return the project's patterns with their states, by slug."""
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:
             return {}
-        found = read_standings(connection, project_id, RULES, now=now, at=at)
+        found = read_standings(connection, project_id, RULES, now=now)
     return {each.facts.slug: each for each in found}
 
 
@@ -86,7 +84,7 @@ def known(store: Engine, *, now: float = NOW) -> dict[str, Known]:
         counts = {}
         for name in names:
             project_id = project_id_of(connection, name)
-            counted = count_outcomes(connection, project_id, None)
+            counted = count_outcomes(connection, project_id)
             waiting = connection.execute(
                 select(waiting_episodes).where(waiting_episodes.c.project_id == project_id)
             ).all()

@@ -10,11 +10,9 @@ from trackrecord.resources.operation.tokens import (
     note_token_used,
     revoke_token,
 )
-from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.transfer.move import move_store
-from trackrecord.store.transfer.places import StorePlace
 from trackrecord.wire.access_tokens import Permission, digest_of_token, id_of_token, is_token_of
 
 READ = Permission.READ
@@ -77,13 +75,3 @@ def test_a_forgotten_project_loses_its_tokens(store):
         forget_project(connection, "web", row, now=1.0)
     assert [token.project for token in listed(store)] == ["webb", None]
     assert listed(store, project="web") == []
-
-
-def test_a_moved_store_keeps_its_tokens(store, tmp_path):
-    """Who had access goes on having it."""
-    create_token(store, project="web", permission=READ, name="one")
-    revoke_token(store, create_token(store, project=None, permission=READ).id)
-    target = connect_store(f"sqlite:///{tmp_path / 'target.db'}")
-    move_store(StorePlace(store, "a"), StorePlace(target, "b"), now=1.0, report=lambda *_: None)
-    assert listed(target) == listed(store)
-    target.dispose()

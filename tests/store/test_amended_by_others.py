@@ -31,7 +31,7 @@ def counted(store):
     """Each pattern's helpful and harmful outcomes, and how many outcomes are on record."""
     found = standings(store, now=NOW + 500)
     with reading(store) as connection:
-        counts = count_outcomes(connection, project_id_of(connection, "default"), None)
+        counts = count_outcomes(connection, project_id_of(connection, "default"))
     return counts.outcomes, {
         slug: (each.evidence.helpful, each.evidence.harmful) for slug, each in found.items()
     }
@@ -130,26 +130,24 @@ def test_agents_of_one_user_are_one_source(store):
 
 
 def test_one_source_alone_changes_nothing_that_two_agree_on(store):
-    """Whatever it reports how often; what it alone tells of counts in full, now and in the past."""
+    """Whatever it reports how often; what it alone tells of counts in full."""
     teach(store, outcomes_of("honest", "good", 20), now=NOW + 100)
     teach(store, outcomes_of("fair", "good", 20), now=NOW + 100)
     assert state_of(store, "good") == (Maturity.PROVEN, False)
     teach(store, outcomes_of("rogue", "own", 200), now=NOW + 200)
     teach(store, outcomes_of("rogue", "worst", 200, success=False), now=NOW + 200)
     teach(store, outcomes_of("rogue", "good", 400, success=False), now=NOW + 200)
-    for at in (None, NOW + 300):
-        assert state_of(store, "own", at=at) == (Maturity.PROVEN, False)
-        assert state_of(store, "worst", at=at) == (Maturity.DEPRECATED, True)
-        state, is_warning = state_of(store, "good", at=at)
-        assert state is not Maturity.DEPRECATED
-        assert not is_warning
+    assert state_of(store, "own") == (Maturity.PROVEN, False)
+    assert state_of(store, "worst") == (Maturity.DEPRECATED, True)
+    state, is_warning = state_of(store, "good")
+    assert state is not Maturity.DEPRECATED
+    assert not is_warning
     now = {slug: each.evidence for slug, each in standings(store, now=NOW + 300).items()}
-    then = standings(store, now=NOW + 300, at=NOW + 300)
     with writing(store) as connection:
         rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=NOW + 300)
     rebuilt = standings(store, now=NOW + 300)
     for slug, evidence in now.items():
-        for other in (then[slug].evidence, rebuilt[slug].evidence):
+        for other in (rebuilt[slug].evidence,):
             assert [each.speaker for each in other.speakers] == [
                 each.speaker for each in evidence.speakers
             ]

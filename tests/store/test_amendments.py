@@ -29,7 +29,7 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
-from trackrecord.store.outcomes.as_of import outcome_current_as_of
+from trackrecord.store.outcomes.as_of import OUTCOME_IS_CURRENT
 from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
@@ -82,14 +82,13 @@ def run_consolidation(store, now=NOW + 200):
     consolidate(store, LEARNING, "default", now=now, actor="test")
 
 
-def answers(store, *, at=None, now=NOW + 300):
+def answers(store, *, now=NOW + 300):
     """All that is known of the project, but for rows and moments of receipt."""
-    patterns = standings(store, now=now, at=at)
+    patterns = standings(store, now=now)
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
-        counts = count_outcomes(connection, project_id, at)
-        noted = read_noted_runs(connection, project_id, limit=1000, at=at)
-        moment = now if at is None else at
+        counts = count_outcomes(connection, project_id)
+        noted = read_noted_runs(connection, project_id, limit=1000)
         known = {
             "counts": (counts.outcomes, counts.successes, counts.without_verdict),
             "patterns": {
@@ -100,40 +99,37 @@ def answers(store, *, at=None, now=NOW + 300):
                 (run.task_id, run.ended_at, str(run.success), run.patterns, len(run.steps))
                 for run in noted
             ),
-            "commands": commands(read_tried_runs(connection, project_id, limit=1000, at=at)),
-            "estimate": asdict(
-                estimate(with_verdict(noted), now=moment, half_life_days=90.0).project
-            ),
-            "process": asdict(read_snapshot(connection, project_id, RULES, now=moment)),
+            "commands": commands(read_tried_runs(connection, project_id, limit=1000)),
+            "estimate": asdict(estimate(with_verdict(noted), now=now, half_life_days=90.0).project),
+            "process": asdict(read_snapshot(connection, project_id, RULES, now=now)),
             "criteria": {
                 each.criterion: asdict(each.evidence)
-                for each in read_criteria(connection, project_id, CRITERIA, now=moment, at=at)
+                for each in read_criteria(connection, project_id, CRITERIA, now=now)
             },
             "memories": {
                 each.id: (each.state.confidence, each.state.type)
-                for each in list_memories(connection, project_id, at=at)
+                for each in list_memories(connection, project_id)
             },
             "records": {
                 each.skill_name: (asdict(each.performance), each.triggers, each.recipe)
-                for each in read_competences(connection, project_id, at=at)
+                for each in read_competences(connection, project_id)
             },
         }
-        if at is None:
-            known["signatures"] = _rows(
-                connection,
-                select(
-                    signatures.c.name, signatures.c.successes, signatures.c.failures,
-                    signatures.c.latency_sum_ms, signatures.c.last_used_at,
-                ).where(signatures.c.successes + signatures.c.failures > 0),
-            )  # fmt: skip
-            known["facts"] = _rows(
-                connection,
-                select(
-                    signatures.c.name, signature_facts.c.kind, signature_facts.c.text,
-                    signature_facts.c.successes, signature_facts.c.failures,
-                    signature_facts.c.uses,
-                ).join(signatures, signatures.c.id == signature_facts.c.signature_id),
-            )  # fmt: skip
+        known["signatures"] = _rows(
+            connection,
+            select(
+                signatures.c.name, signatures.c.successes, signatures.c.failures,
+                signatures.c.latency_sum_ms, signatures.c.last_used_at,
+            ).where(signatures.c.successes + signatures.c.failures > 0),
+        )  # fmt: skip
+        known["facts"] = _rows(
+            connection,
+            select(
+                signatures.c.name, signature_facts.c.kind, signature_facts.c.text,
+                signature_facts.c.successes, signature_facts.c.failures,
+                signature_facts.c.uses,
+            ).join(signatures, signatures.c.id == signature_facts.c.signature_id),
+        )  # fmt: skip
         return known
 
 
@@ -223,25 +219,6 @@ def test_a_later_verdict_takes_the_place_of_the_first(store, clean):
     assert run == ("t-a", NOW, "False", ("plan",), 2)
 
 
-def test_the_past_has_the_verdict_of_the_past(store, clean):
-    """As of a moment between the two, the first one counts; nothing of the second does."""
-    entries = [
-        entry("a", True, **FULL),
-        entry("b", False, at=NOW - DAY, **FULL),
-        entry("a", False, at=NOW + 9, after=30),
-    ]
-    told(clean, *entries[:2], now=NOW + 5)
-    told(store, *entries[:2], now=NOW + 5)
-    told(store, entries[2], now=NOW + 60)
-    assert_alike(store, clean, at=NOW + 20)
-    assert answers(store, at=NOW + 20)["counts"] == (2, 1, 0)
-    assert answers(store, at=NOW + 45)["counts"] == (2, 0, 0)
-    with writing(store) as connection:
-        rebuild_patterns(connection, 1, RULES, now=NOW + 70)
-    assert_alike(store, clean, at=NOW + 20)
-    assert answers(store, at=NOW + 45)["counts"] == (2, 0, 0)
-
-
 @pytest.mark.parametrize("consolidated", [(), (0,), (1,), (0, 1), (0, 1, 2)])
 def test_what_consolidation_had_read_is_taken_back(store, clean, consolidated):
     """Whenever it runs: sums, facts, records and credit are those of the joined records."""
@@ -273,7 +250,6 @@ def test_a_record_without_enough_successes_left_is_removed(store):
     told(store, entry("a", False, at=NOW + 9, after=3))
     run_consolidation(store, NOW + 250)
     assert answers(store)["records"] == {}
-    assert len(answers(store, at=NOW + 240)["records"]) == 1
 
 
 def test_credit_of_a_record_follows(store):
@@ -287,14 +263,13 @@ def test_credit_of_a_record_follows(store):
     told(store, entry("c", False, at=NOW + 9, after=40))
     told(store, entry("d", None, at=NOW + 9, after=40, outcome_source="evaluator"))
 
-    def performance(at=None):
+    def performance():
         with reading(store) as connection:
-            (record,) = read_competences(connection, 1, at=at)
+            (record,) = read_competences(connection, 1)
         found = record.performance
         return found.success_count, found.failure_count, found.latency_sum_ms
 
     assert performance() == (3, 1, 1900)
-    assert performance(NOW + 205) == (3, 1, 1900)
     with writing(store) as connection:
         rebuild_credit(connection, 1)
     assert performance()[:2] == (2, 0)  # before the first record was made, nothing is credited
@@ -338,11 +313,9 @@ def test_a_pattern_that_no_record_touches_any_more_is_gone(store):
     told(store, entry("a", captured_from="traces", patterns=["plan"], tool_graph=CALLS))
     told(store, entry("a", captured_from="hooks", patterns=["other"], tool_graph=CALLS, after=9))
     assert set(standings(store, now=NOW + 99)) == {"other"}
-    assert set(standings(store, now=NOW + 99, at=NOW + 5)) == {"plan"}
     with writing(store) as connection:
         rebuild_patterns(connection, 1, RULES, now=NOW + 100)
     assert set(standings(store, now=NOW + 101)) == {"other"}
-    assert set(standings(store, now=NOW + 101, at=NOW + 5)) == {"plan"}
 
 
 def test_a_transaction_that_died_changed_nothing(store, clean):
@@ -408,7 +381,7 @@ def test_two_workers_amend_one_outcome_at_once(store):
     with reading(store) as connection:
         for name in ("a", "b"):
             standing = select(outcomes.c.body).where(
-                outcomes.c.outcome_id == name, outcome_current_as_of(None)
+                outcomes.c.outcome_id == name, OUTCOME_IS_CURRENT
             )
             last = json.loads(connection.execute(standing).scalar_one())
             assert last.keys() >= {f"own{n}" for n in range(6)}

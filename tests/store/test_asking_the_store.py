@@ -1,11 +1,10 @@
 """What can be asked of a store: the same answers in memory, on disk and from PostgreSQL."""
 
 import pytest
-from sqlalchemy import event
 
 from tests.store.teaching import DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
+from trackrecord.store.criteria.feedback import feedback_of_criterion
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
@@ -66,43 +65,6 @@ def test_feedback_by_criterion(any_store):
     assert asked(any_store, feedback_of_criterion, "nothing", DEFAULTS) == []
 
 
-def test_feedback_by_task(any_store):
-    """All that its outcomes said, of this project alone; and as of a moment."""
-    teach_criteria(any_store)
-    found = said(asked(any_store, feedback_of_task, "a", DEFAULTS))
-    assert found == [
-        *(("oa2", name, *(("harmful",) if name == "own" else ("helpful",)), 1.0)
-          for name in sorted({*DEFAULTS, "own"})),
-        *(("oa1", name, "helpful", 1.0) for name in sorted(DEFAULTS)),
-    ]  # fmt: skip
-    early = said(asked(any_store, feedback_of_task, "a", DEFAULTS, at=NOW - 35))
-    assert {outcome_id for outcome_id, *_ in early} == {"oa1"}
-    assert len(asked(any_store, feedback_of_task, "a", DEFAULTS, limit=2)) == 2
-    assert asked(any_store, feedback_of_task, "nothing", DEFAULTS) == []
-    other = said(asked(any_store, feedback_of_task, "a", DEFAULTS, project="other"))
-    assert other == [("oc1", name, "helpful", 1.0) for name in sorted({*DEFAULTS, "own"})]
-
-
-def test_a_task_is_looked_for_without_reading_bodies(any_store):
-    """In an index that holds all that is asked; what is not of the task is never opened."""
-    if any_store.dialect.name != "sqlite":
-        pytest.skip("PostgreSQL plans by the size of the tables")
-    teach_criteria(any_store)
-    plans = []
-
-    def explain(connection, _cursor, statement, parameters, _context, _many):
-        if statement.startswith("SELECT") and "task_id = " in statement:
-            rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters)
-            plans.append([row[3] for row in rows])
-
-    event.listen(any_store, "before_cursor_execute", explain)
-    asked(any_store, feedback_of_task, "a", DEFAULTS)
-    assert len(plans) == 2
-    for plan in plans:
-        assert any("outcomes USING INDEX ix_outcomes_received (project_id=?" in s for s in plan)
-        assert not any(step.startswith("SCAN") for step in plan), plan
-
-
 def teach_patterns(store):
     teach(
         store,
@@ -129,11 +91,10 @@ def teach_patterns(store):
         ({"content": "bang", "state": Maturity.PROVEN}, set()),
     ],
 )
-@pytest.mark.parametrize("at", [None, NOW])
-def test_patterns_by_state_tag_content_and_anti_patterns_only(any_store, wanted, slugs, at):
-    """Now and as of a moment; what is not asked for does not matter."""
+def test_patterns_by_state_tag_content_and_anti_patterns_only(any_store, wanted, slugs):
+    """What is not asked for does not matter."""
     teach_patterns(any_store)
-    found = asked(any_store, read_standings, RULES, now=NOW, at=at, wanted=PatternFilter(**wanted))
+    found = asked(any_store, read_standings, RULES, now=NOW, wanted=PatternFilter(**wanted))
     assert {each.facts.slug for each in found} == slugs
 
 
@@ -153,5 +114,3 @@ def test_the_feedback_of_a_pattern(any_store):
         (f"oa{n}", "helpful") for n in range(6)
     ]
     assert len(asked(any_store, read_examples, "plan-ahead", most=2)) == 2
-    early = asked(any_store, read_examples, "plan-ahead", most=ALL, at=NOW - 4)
-    assert [each.outcome_id for each in early] == ["oa4", "oa5"]

@@ -14,7 +14,6 @@ from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.store.competences.selection import select as choosing
 from trackrecord.store.competences.selection.select import (
     select_competences,
-    select_in_past,
     signals_of,
 )
 from trackrecord.store.competences.write import SignedChange, write_changes
@@ -161,12 +160,6 @@ def test_the_database_ranks_as_the_rules_do(store, seed):
         for each in answer.candidates:
             assert each.signals.applicability == pytest.approx(wanted[each.record.id].applicability)
         assert answer.count == len(alive)
-        with reading(store) as connection:
-            past = select_in_past(
-                connection, project_id, RULES, task=task, limit=len(order), at=NOW
-            )
-        assert [each.record.id for each in past.candidates] == order
-        assert past.choice.confidence == pytest.approx(answer.choice.confidence)
 
 
 def test_words_that_stand_everywhere_are_left_out(store, monkeypatch):

@@ -26,11 +26,11 @@ from trackrecord_consolidation.run import consolidate
 COMPETENCE = CompetenceRules()
 
 
-def performance(store, some_id="a", at=None):
+def performance(store, some_id="a"):
     """Return a record's performance."""
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
-        return read_competence(connection, project_id, some_id, at=at).performance
+        return read_competence(connection, project_id, some_id).performance
 
 
 def credits_on_record(store):
@@ -130,7 +130,7 @@ def learnt_twice(store, **fields):
 
 
 def test_an_episode_of_the_record_itself_counts_once(store):
-    """At once, and still once when consolidation has read it; the past is answered so, too."""
+    """At once, and still once when consolidation has read it."""
     some_id, graph = learnt_twice(store)
     teach(
         store,
@@ -145,16 +145,11 @@ def test_an_episode_of_the_record_itself_counts_once(store):
     consolidate(store, COMPETENCE, "default", now=NOW + 10, actor="test")
     assert performance(store, some_id).success_count == 5
     consolidate(store, COMPETENCE, "default", now=NOW + 20, actor="test")
-    for at in (NOW + 5, NOW + 9, NOW + 10, NOW + 20, None):
-        assert performance(store, some_id, at=at).success_count == 5
-    assert performance(store, some_id, at=NOW + 4).success_count == 2
-    with reading(store) as connection:
-        (past,) = read_competences(connection, 1, at=NOW + 9)
-    assert past.performance.success_count == 5
+    assert performance(store, some_id).success_count == 5
 
 
 def test_rebuild_computes_it_anew(store):
-    """To the same sums; broken ones are repaired, and the past stays what it was."""
+    """To the same sums; broken ones are repaired."""
     some_id, graph = learnt_twice(store)
     teach(store, [outcome("early", competence_id="nobody")])
     teach(
@@ -176,7 +171,6 @@ def test_rebuild_computes_it_anew(store):
         connection.execute(competence_credits.delete())
     rebuild(store, NOW + 20)
     assert performance(store, some_id) == before
-    assert performance(store, some_id, at=NOW + 9) == before
     assert credits_on_record(store) == 2
 
 

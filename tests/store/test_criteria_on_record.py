@@ -25,12 +25,12 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
 
 
-def standings(store, *, now=NOW, at=None, name=None, project="default"):
+def standings(store, *, now=NOW, name=None, project="default"):
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:
             return {}
-        found = read_criteria(connection, project_id, CRITERIA, now=now, at=at, name=name)
+        found = read_criteria(connection, project_id, CRITERIA, now=now, name=name)
     return {each.criterion: each for each in found}
 
 
@@ -95,7 +95,7 @@ def test_neutral_feedback_moves_last_validated_and_weighs_nothing(store):
     ],
 )
 def test_the_examples_of_the_rules(store, given, weight):
-    """As they are learnt, and as they are answered for a moment."""
+    """As they are learnt."""
     teach(
         store,
         [
@@ -104,7 +104,6 @@ def test_the_examples_of_the_rules(store, given, weight):
         ],
     )
     assert standings(store)["own"].weight == pytest.approx(weight, abs=5e-5)
-    assert standings(store, at=NOW)["own"].weight == pytest.approx(weight, abs=5e-5)
 
 
 def a_mixture(count=60, seed=5):
@@ -122,23 +121,10 @@ def a_mixture(count=60, seed=5):
     return batch
 
 
-def test_the_past_is_what_was_known_then(store):
-    """Nothing that was received later counts; the present asked as a moment is the present."""
-    batch = a_mixture()
-    early = [each for each in batch if each.received_at <= NOW - DAY]
-    teach(store, early, now=NOW - DAY)
-    then = all_numbers(store, now=NOW - DAY)
-    teach(store, batch)
-    assert all_numbers(store, at=NOW - DAY) == then
-    assert all_numbers(store, at=NOW) == all_numbers(store)
-    assert all_numbers(store, at=1.0) == {}
-
-
 def test_a_moment_in_the_far_future_is_no_error(store):
     """All evidence is gone by then; PostgreSQL knows no smaller number than the smallest."""
     teach(store, a_mixture())
     far = 253_402_300_799.0
-    assert all(each.evidence.decayed_total == 0 for each in standings(store, at=far).values())
     assert all(each.evidence.decayed_total >= 0 for each in standings(store, now=far).values())
 
 
@@ -152,7 +138,6 @@ def test_a_rebuild_computes_the_same_sums(store):
         )  # fmt: skip
     assert rebuilt.criteria == len(before)
     assert all_numbers(store) == before
-    assert all_numbers(store, at=NOW) == before
 
 
 def test_a_move_of_the_landmark_changes_nothing(store):
@@ -165,7 +150,6 @@ def test_a_move_of_the_landmark_changes_nothing(store):
     with reading(store) as connection:
         basis = read_bases(connection, project_id_of(connection, "default"))
     assert basis.landmark == at
-    assert all_numbers(store, now=at) == all_numbers(store, at=at)
 
 
 def test_only_outcomes_that_name_criteria_take_rows(store):
@@ -188,7 +172,7 @@ def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
         cut = data.draw(st.integers(0, len(order)))
         teach(engine, order[:cut])
         teach(engine, order[cut:])
-        found.append((all_numbers(engine), all_numbers(engine, at=NOW - DAY)))
+        found.append(all_numbers(engine))
         engine.dispose()
     assert found[0] == found[1]
 
@@ -211,7 +195,7 @@ def test_names_are_kept_as_they_are_but_for_spaces_around_them(store):
 
 
 def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):
-    """By name, for the present and for a moment; how many are missing is said."""
+    """By name; how many are missing is said."""
     scorer = scorer_of(Rules())
 
     def judged(number, name, verdict, at):
@@ -226,13 +210,12 @@ def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store)
     teach(store, early, rules=Rules())
     teach(store, [judged(9, "later", "helpful", NOW + DAY)], rules=Rules(), now=NOW + DAY)
 
-    def weights(most, at=None):
+    def weights(most):
         rules = Rules(criteria=CriteriaRules(weight_without_feedback=0.5))
         with reading(store) as connection:
-            found = build_document(connection, "default", rules, most=most, now=NOW + DAY, at=at)
+            found = build_document(connection, "default", rules, most=most, now=NOW + DAY)
         assert found.weight_without_feedback == 0.5
         return {each.criterion: each.weight for each in found.criteria}, found.beyond["criteria"]
 
     assert weights(2) == ({"often": 0.0, "twice": 1.0}, 2)
     assert weights(9) == ({"later": 1.0, "often": 0.0, "once": 1.0, "twice": 1.0}, 0)
-    assert weights(9, at=NOW) == ({"often": 0.0, "once": 1.0, "twice": 1.0}, 0)

@@ -25,14 +25,14 @@ def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
         )  # fmt: skip
 
 
-def history(store, *, at=None):
+def history(store):
     with reading(store) as connection:
-        return read_changes(connection, project_id_of(connection, "default"), "plan", at=at)
+        return read_changes(connection, project_id_of(connection, "default"), "plan")
 
 
-def document(store, *, at=None):
+def document(store):
     with reading(store) as connection:
-        return build_document(connection, "default", RULES, most=10, now=NOW, at=at)
+        return build_document(connection, "default", RULES, most=10, now=NOW)
 
 
 def reports(count, *, start=0, helpful=True, received=NOW - DAY):
@@ -95,15 +95,6 @@ def test_who_when_and_why_are_kept_once_each(known):
     assert history(known)[1].evidence.helpful == 1
 
 
-def test_the_past_knows_the_decisions_of_its_time(known):
-    """Before it: the evidence; between: the decision; after the reset: the evidence again."""
-    by_hand(known, "deprecate", at=NOW)
-    by_hand(known, "reset", at=NOW + 10)
-    for at, state in ((NOW - 1, "candidate"), (NOW + 5, "deprecated"), (NOW + 10, "candidate")):
-        assert standings(known, at=at)["plan"].state == state
-    assert len(history(known, at=NOW + 5)) == 2
-
-
 def test_rankings_honour_it(known):
     """A deprecated pattern is recommended no more; a promoted one stands among the proven."""
     before = document(known).revision
@@ -114,7 +105,6 @@ def test_rankings_honour_it(known):
     assert promoted.revision > before
     by_hand(known, "deprecate", at=NOW + 1)
     assert document(known).patterns == ()
-    assert [each.state for each in document(known, at=NOW).patterns] == ["proven"]
 
 
 def test_a_reset_with_nothing_to_reset_changes_nothing(known):

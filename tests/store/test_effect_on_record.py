@@ -51,9 +51,9 @@ def harmful_fleet():
     return exposures, outcomes
 
 
-def effect_now(store, at=None):
+def effect_now(store):
     with reading(store) as connection:
-        return read_effect(connection, 1, at=at)
+        return read_effect(connection, 1)
 
 
 def test_the_order_and_number_of_deliveries_makes_no_difference(store):
@@ -69,16 +69,6 @@ def test_the_order_and_number_of_deliveries_makes_no_difference(store):
     report = effect_now(store)
     assert sum(report.tasks) == TASKS
     assert report.success.verdict == "hurts"
-
-
-def test_the_past_is_answered_from_what_had_been_received_by_then(store):
-    """Half of the tasks at half of the time."""
-    exposures, outcomes = harmful_fleet()
-    expose(store, exposures)
-    teach(store, outcomes, now=NOW + TASKS)
-    half = effect_now(store, at=NOW + TASKS / 2)
-    assert sum(half.tasks) + sum(half.open) == TASKS // 2 + 1
-    assert sum(half.open) == 1
 
 
 def test_a_task_id_in_two_projects_is_two_tasks(store):

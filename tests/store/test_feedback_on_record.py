@@ -41,10 +41,10 @@ def give(store, *feedback, now=NOW, project="default"):
         return take_in_feedback(connection, project_id, feedback, RULES, now=now)
 
 
-def criteria(store, *, now=NOW, at=None):
+def criteria(store, *, now=NOW):
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
-        found = read_criteria(connection, project_id, RULES.criteria, now=now, at=at)
+        found = read_criteria(connection, project_id, RULES.criteria, now=now)
     return {
         each.criterion: (
             each.evidence.helpful, each.evidence.neutral, each.evidence.harmful,
@@ -123,8 +123,6 @@ def test_an_amended_outcome_that_names_a_pattern_finds_its_feedback(store):
     live = standings(store, now=NOW + 2)["x"]
     assert (live.evidence.helpful, live.evidence.feedback) == (1, 1)
     assert live.facts.last_validated == NOW
-    past = standings(store, now=NOW + 9, at=NOW + 2)["x"]
-    assert (past.evidence, past.facts) == (live.evidence, live.facts)
     rebuild(store, now=NOW + 2)
     assert standings(store, now=NOW + 2)["x"] == live
 
@@ -142,8 +140,6 @@ def test_feedback_on_a_criterion(store):
     after = criteria(store, now=NOW + 5)
     assert after["no_bugs"][:3] == (before["no_bugs"][0], 0, 1)
     assert after["own"] == (0, 1, 0, 0.0, 0.0, NOW + 5, False)
-    assert criteria(store, at=NOW + 5) == after
-    assert set(criteria(store, at=NOW + 4)) == set(before)
 
 
 def test_feedback_on_a_memory_confirms_or_rejects_it(store):
@@ -173,27 +169,6 @@ def test_feedback_on_a_memory_confirms_or_rejects_it(store):
         assert read_feedback(connection, project_id) == []
 
 
-def test_at_answers_as_of_that_moment(store):
-    """What was received later does not count, and decay is of that moment."""
-    teach(store, [outcome(1, patterns=["x"])])
-    answers = []
-    for day in range(4):
-        now = NOW + day * DAY
-        says = HARMFUL if day % 2 else HELPFUL
-        give(store, verdict(day, says, at=now, given=now - 40 * DAY), now=now)
-        answers.append((now, standings(store, now=now)["x"]))
-    for at, then in answers:
-        past = standings(store, now=NOW + 900 * DAY, at=at)["x"]
-        assert past.evidence.decayed_total == pytest.approx(then.evidence.decayed_total)
-        (spoken,), (spoken_then,) = past.evidence.speakers, then.evidence.speakers
-        assert spoken.claimed_helpful == pytest.approx(spoken_then.claimed_helpful)
-        assert spoken.claimed_harmful == pytest.approx(spoken_then.claimed_harmful)
-        assert replace(past.evidence, decayed_helpful=0, decayed_harmful=0, speakers=()) == replace(
-            then.evidence, decayed_helpful=0, decayed_harmful=0, speakers=()
-        )
-        assert past.facts == then.facts
-
-
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_feedback_to_a_criterion_comes_in_pages(store, size):
     """Each piece once, newest first, whatever it came by; also among those of one moment."""
@@ -221,8 +196,6 @@ def test_feedback_to_a_criterion_comes_in_pages(store, size):
         assert len({(each.outcome_id, each.feedback_id) for each in pages}) == 13
         moments = [each.received_at for each in pages]
         assert moments == sorted(moments, reverse=True)
-        past = details_of(Transaction(connection, settings, "default", NOW + 1), "no_bugs")
-        assert {each.received_at for each in past.feedback} == {NOW, NOW + 1}
         for wrong in ("", "nonsense", "W10", whole.feedback[0].outcome_id or "x"):
             with pytest.raises(InvalidCursor):
                 details_of(it, "no_bugs", after=wrong)
@@ -269,7 +242,7 @@ _outcomes = st.lists(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_neither_order_nor_doubling_makes_a_difference(store, feedback, outcomes, chance):
-    """Any mixture of batches ends as one that is in order; and so do a rebuild and the past."""
+    """Any mixture of batches ends as one that is in order; and so does a rebuild."""
     number = next(_numbers)
     ordered, mixed = f"ordered {number}", f"mixed {number}"
 
@@ -287,7 +260,6 @@ def test_neither_order_nor_doubling_makes_a_difference(store, feedback, outcomes
     of(mixed, shuffled)
     expected = seen(store, ordered)
     assert seen(store, mixed) == expected
-    assert seen(store, mixed, at=NOW) == expected
     with reading(store) as connection:
         project_id = project_id_of(connection, mixed)
     if project_id is not None:
@@ -303,12 +275,12 @@ def replace_project(scored, project):
     return msgspec.structs.replace(scored, project=project)
 
 
-def seen(store, project, *, at=None):
+def seen(store, project):
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:
             return {}, {}
-        found = read_criteria(connection, project_id, RULES.criteria, now=NOW, at=at)
+        found = read_criteria(connection, project_id, RULES.criteria, now=NOW)
     patterns = {
         slug: (
             replace(each.evidence, decayed_helpful=0, decayed_harmful=0),
@@ -316,7 +288,7 @@ def seen(store, project, *, at=None):
             float(f"{each.evidence.decayed_harmful:.9g}"),
             each.facts, each.state, each.is_inverted,
         )
-        for slug, each in standings(store, project, at=at).items()
+        for slug, each in standings(store, project).items()
     }  # fmt: skip
     judged = {
         each.criterion: (

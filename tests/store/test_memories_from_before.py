@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from tests.store.teaching import NOW, RULES, outcome, teach
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.store.database.engine import connect_store, reading, writing, writing_anyway
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
@@ -31,7 +31,7 @@ def test_memories_from_before_any_of_this(engine):
         "INSERT INTO memories VALUES ('old-2', '夜间构建之前需要清理缓存', NULL, NULL)",
         "INSERT INTO memories VALUES ('old-3', '  ', 0.5, 1000.0)",
     )
-    with writing_anyway(engine) as connection:
+    with writing(engine) as connection:
         for statement in statements:
             connection.execute(text(statement))
     assert migrate(engine) is True

@@ -43,19 +43,18 @@ def project(store):
     return row
 
 
-@pytest.mark.parametrize("at", [None, NOW + 8.5 * DAY], ids=["now", "then"])
-def test_pages_are_parts_of_the_whole_list(store, project, at):
+def test_pages_are_parts_of_the_whole_list(store, project):
     """In every order, up and down; those without a value come last."""
     for key in SORTED_BY:
         for is_descending in (False, True):
             order = Order(key, is_descending)
             value_of = SORTING.keys[key]
             with given_stores.within(ProjectStore(store, SETTINGS, "default")):
-                whole = SORTING.sorted(list_memories(at=at), order)
+                whole = SORTING.sorted(list_memories(), order)
             found = []
             with reading(store) as connection:
                 for first in range(0, 9, 3):
-                    it = Transaction(connection, SETTINGS, "default", at)
+                    it = Transaction(connection, SETTINGS, "default")
                     page = memory_page(it, order=order, first=first, limit=3)
                     assert page.total == len(TEXTS)
                     found += page.memories

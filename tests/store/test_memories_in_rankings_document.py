@@ -14,10 +14,10 @@ MEMORY_RULES = MemoryRules(max_ranked=2)
 NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots spread")
 
 
-def document(store, *, now=NOW, at=None):
+def document(store, *, now=NOW):
     with reading(store) as connection:
         return build_document(
-            connection, "default", replace(RULES, memories=MEMORY_RULES), most=9, now=now, at=at,
+            connection, "default", replace(RULES, memories=MEMORY_RULES), most=9, now=now,
         )  # fmt: skip
 
 
@@ -41,5 +41,3 @@ def test_the_memories_that_count_most(store):
     assert built.memories[0].source == "agent-a"
     assert built.beyond["memories"] == 3
     # As of before anything was recalled or confirmed the oldest ids come first.
-    assert [each.confidence for each in document(store, at=NOW + 1).memories] == [0.6, 0.5]
-    assert document(store, at=NOW - 1).memories == ()

@@ -47,9 +47,9 @@ def store_text(store, text, memory_id, *, project="default", now=NOW, **more):
         )
 
 
-def read(store, memory_id, *, at=None):
+def read(store, memory_id):
     with reading(store) as connection:
-        return find_memory(connection, 1, memory_id, at=at)
+        return find_memory(connection, 1, memory_id)
 
 
 def judge(store, change, memory_id, *, now=NOW):
@@ -93,8 +93,6 @@ def test_the_newer_supersedes_the_older(store):
     assert newer.memory.supersedes == ("m1",)
     assert (newer.memory.state.confidence, newer.memory.superseded_by) == (0.5, None)
     # As it was before.
-    assert read(store, "m1", at=NOW).state.confidence == 0.5
-    assert read(store, "m1", at=NOW).superseded_by is None
 
 
 def test_what_is_superseded_once_is_not_again(store):
@@ -164,9 +162,6 @@ def test_three_rejections_and_the_original_text(store):
     for text in (CACHE, pitfall.text):
         again = store_text(store, text, "m2")
         assert (again.is_new, again.memory) == (False, pitfall)
-    # It was none before.
-    before = read(store, "m1", at=NOW + 2)
-    assert (before.text, before.state.confidence) == (CACHE, 0.2)
     with reading(store) as connection:
         actions = [each.action for each in changes_of(connection, pitfall.row)]
     assert actions == ["stored", "rejected", "rejected", "inverted"]
@@ -227,7 +222,6 @@ def test_forget_erases(store):
     # What it superseded is superseded no more; its confidence stays what it became.
     older = read(store, "m1")
     assert (older.superseded_by, older.state.confidence) == (None, 0.15)
-    assert read(store, "m1", at=NOW + 1.5).superseded_by is None
     with writing(store) as connection:
         forget(connection, 1, "m1", now=NOW + 3)
     with reading(store) as connection:
@@ -248,7 +242,7 @@ def test_list_newest_first_with_filters(store):
 
     def listed(at=None, limit=None, **wanted):
         with reading(store) as connection:
-            found = list_memories(connection, 1, MemoryFilter(**wanted), at=at, limit=limit)
+            found = list_memories(connection, 1, MemoryFilter(**wanted), limit=limit)
         return [each.id for each in found]
 
     assert listed() == ["m3", "m2", "m1"]
@@ -256,8 +250,6 @@ def test_list_newest_first_with_filters(store):
     assert listed(source="agent-a") == ["m3", "m1"]
     assert listed(type=MemoryType.ANTI_PATTERN) == ["m2"]
     assert listed(min_confidence=0.6) == ["m3"]
-    assert listed(at=NOW + 1.5) == ["m2", "m1"]
-    assert listed(at=NOW + 2.5, type=MemoryType.ANTI_PATTERN) == []
 
 
 def test_two_agents_at_once(store_url, store):
@@ -382,4 +374,3 @@ def test_outcomes_invert_like_anyone_else(store):
         now=NOW + DAY,
     )
     assert read(store, "m1").state.type is MemoryType.ANTI_PATTERN
-    assert read(store, "m1", at=NOW + 1).state.confidence == 0.5

@@ -12,7 +12,7 @@ from trackrecord.errors import NoVectors, SchemaTooNew, SettingsError, StoreUnfi
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.selection.vectors import make_room
 from trackrecord.store.database import migrate
-from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing_anyway
+from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.metadata import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
 
@@ -94,7 +94,7 @@ def test_migrating_again_does_nothing(store):
 @pytest.mark.parametrize("revision", ["9999", "0004", "r0001", "r0006_speakers"])
 def test_an_unknown_database_is_refused_in_one_clear_line(store, revision):
     """An old version must not write into tables it does not know, nor a new one into a draft's."""
-    with writing_anyway(store) as connection:
+    with writing(store) as connection:
         change = "UPDATE alembic_version SET version_num = :v, made_by = NULL"
         connection.execute(text(change), {"v": revision})
     said = f"from before the first release.*{revision}.*name another"
@@ -109,7 +109,7 @@ def test_an_unknown_database_is_refused_in_one_clear_line(store, revision):
 def test_a_database_of_another_program_is_left_alone(empty_store_url):
     """A table that has the name of one of ours is neither used nor changed."""
     engine = connect_store(empty_store_url)
-    with writing_anyway(engine) as connection:
+    with writing(engine) as connection:
         connection.execute(text("CREATE TABLE projects (name TEXT)"))
     with pytest.raises(StoreUnfit, match="a table 'projects' of another program: name another"):
         migrate.migrate(engine)
@@ -126,7 +126,7 @@ def test_a_database_of_another_kind_is_refused_in_one_clear_line():
 
 def test_what_only_one_database_has_is_made_again_where_it_is_missing(store):
     """A migration of tomorrow may add to it, without knowing which databases there are."""
-    with writing_anyway(store) as connection:
+    with writing(store) as connection:
         dialect_of(connection).make_extras(connection)
         names = [name for extra in dialect_of(connection).ddl_extras for name in extra.names]
     assert names

@@ -118,14 +118,14 @@ def test_retention_drops_what_it_has_removed(engine: Engine) -> None:
     learn(engine, MAY, "may")
     settings = RetentionSettings(outcomes_days=20)
     with reading(engine) as connection:
-        before = count_outcomes(connection, project_id_of(connection, PROJECT), None)
+        before = count_outcomes(connection, project_id_of(connection, PROJECT))
     done = remove_old(engine, settings, RULES, PROJECT, now=MAY, at_once=7)
     assert done.outcomes == 50
     assert set(partitions(engine)) == {"2006_03", "2006_04", "2006_05"}
     tend_partitions(engine, now=MAY)
     assert partitions(engine) == {"2006_05": {"may"}}
     with reading(engine) as connection:
-        assert count_outcomes(connection, project_id_of(connection, PROJECT), None) == before
+        assert count_outcomes(connection, project_id_of(connection, PROJECT)) == before
     assert before.outcomes == 51
 
 

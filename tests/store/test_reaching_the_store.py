@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from tests.support.dying import exit_code_of
 from trackrecord.errors import StoreBusy, StoreUnavailable
-from trackrecord.store.database.engine import connect_store, reading, writing, writing_anyway
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import LOCK_KEY, migrate
 from trackrecord.store.database.row_locks import advisory_lock
 from trackrecord_cli.main import run
@@ -53,7 +53,7 @@ def _at_once(count: int) -> None:
 
 def _empty(postgres_url: str) -> None:
     engine = connect_store(postgres_url)
-    with writing_anyway(engine) as connection:
+    with writing(engine) as connection:
         connection.execute(text("DROP SCHEMA public CASCADE"))
         connection.execute(text("CREATE SCHEMA public"))
     engine.dispose()
@@ -71,7 +71,7 @@ def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
     begun = threading.Event()
 
     def make_slowly() -> None:
-        with writing_anyway(slow) as connection:
+        with writing(slow) as connection:
             # The first of the tables; with it, what a file needs to have others wait.
             connection.execute(text("CREATE TABLE begun (id INTEGER)"))
             connection.execute(text("DROP TABLE begun"))

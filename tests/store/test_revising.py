@@ -32,10 +32,10 @@ def revise(store, project_id, work, *, now=LATER, actor="ada", rationale="seen i
         return work(Reviser(connection, project_id, RULES, Signed(actor, rationale, now)))
 
 
-def read(store, project_id, some_id, at=None):
+def read(store, project_id, some_id):
     """One record."""
     with reading(store) as connection:
-        return read_competence(connection, project_id, some_id, at=at)
+        return read_competence(connection, project_id, some_id)
 
 
 def everything(store):
@@ -83,7 +83,6 @@ def test_supersede(store):
     assert (new.status, new.relations) == (Status.ACTIVE, (Relation("supersedes", "old"),))
     assert history(store, project_id, "old")[-1] == ("superseded", "ada", "seen it fail")
     assert history(store, project_id, "new")[-1] == ("supersedes", "ada", "seen it fail")
-    assert read(store, project_id, "old", at=LATER - 1).status is Status.ACTIVE
 
 
 def test_fork(store):

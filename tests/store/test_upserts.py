@@ -60,7 +60,7 @@ def test_a_statement_is_compiled_once(store: Engine) -> None:
 def test_one_upsert_serves_both_databases(
     new_store: Callable[[], Engine], migrated_postgres_url: str
 ) -> None:
-    """A process that moves a store to another database upserts in both."""
+    """A process that writes to two databases upserts in both."""
     both = (new_store(), connect_store(migrated_postgres_url))
     add = Upsert(outcome_days, _COLUMNS, key=_COLUMNS[:2], combine=_Counting())
     for expected in ({(1, 1, 1)}, {(1, 2, 1)}):

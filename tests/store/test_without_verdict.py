@@ -45,10 +45,8 @@ def answers(store):
         advice = build_advice(connection, "default", RULES, now=NOW)
         return {
             "known": learnt,
-            "base rate": count_outcomes(connection, 1, None).base_rate,
-            "base rate then": count_outcomes(connection, 1, NOW).base_rate,
+            "base rate": count_outcomes(connection, 1).base_rate,
             "criteria": read_criteria(connection, 1, CRITERIA, now=NOW),
-            "criteria then": read_criteria(connection, 1, CRITERIA, now=NOW, at=NOW),
             "process": read_snapshot(connection, 1, RULES, now=NOW),
             "estimates": asdict(estimate(runs, now=NOW, half_life_days=90.0).project),
             "similar": [
@@ -65,13 +63,12 @@ def answers(store):
 
 
 def test_it_is_recorded_and_counted_apart(store):
-    """It is one of the outcomes, and neither a success nor a failure, now and at any moment."""
+    """It is one of the outcomes, and neither a success nor a failure."""
     teach(store, [outcome(1), outcome(2, helpful=False), unjudged(3, **EVERYTHING)])
     with reading(store) as connection:
-        for at in (None, NOW):
-            counts = count_outcomes(connection, 1, at)
-            assert (counts.outcomes, counts.successes, counts.without_verdict) == (3, 1, 1)
-            assert counts.base_rate == 0.5
+        counts = count_outcomes(connection, 1)
+    assert (counts.outcomes, counts.successes, counts.without_verdict) == (3, 1, 1)
+    assert counts.base_rate == 0.5
 
 
 def test_it_is_no_evidence_for_anything(store):
@@ -123,7 +120,7 @@ def test_a_rebuild_changes_nothing_about_it(store):
     with writing(store) as connection:
         rebuild_patterns(connection, 1, RULES, now=NOW)
     with reading(store) as connection:
-        assert count_outcomes(connection, 1, None).without_verdict == 1
+        assert count_outcomes(connection, 1).without_verdict == 1
         assert len(read_noted_runs(connection, 1, limit=9)) == 2
     assert answers(store)["known"] == before["known"]
     assert answers(store)["process"] == before["process"]

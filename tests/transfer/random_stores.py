@@ -280,7 +280,6 @@ LISTS = (
     ("memories", "list"),
     ("lessons", "list", "--everything"),
     ("commands", "list", "--everything"),
-    ("kinds",),
     ("runs", "list", "--limit", "1000"),
     ("effect",),
     ("projects",),
@@ -289,33 +288,32 @@ _MOMENT = NOW + 40 * DAY
 
 
 def lists(url: str, project: str = "default", *, each: bool = True) -> Iterator[tuple[str, str]]:
-    """Yield every list that a store answers, with what it answers to the byte: now, and as of then.
+    """Yield every list that a store answers, with what it answers to the byte.
 
     Args:
         url: the store.
         project: whose lists.
         each: also what is told of each single thing in them.
     """
-    for at in ((), ("--at", f"{NOW + 2 * DAY}")):
-        answers = {}
-        for command in LISTS:
-            own = () if command == ("projects",) else ("--project", project)
-            asked = (*command, *own, "--json", *at)
-            answers[command] = asked_for(url, *asked)
-            yield " ".join(asked), answers[command]
-        if each:
-            yield from _single(url, project, answers, at)
+    answers = {}
+    for command in LISTS:
+        own = () if command == ("projects",) else ("--project", project)
+        asked = (*command, *own, "--json")
+        answers[command] = asked_for(url, *asked)
+        yield " ".join(asked), answers[command]
+    if each:
+        yield from _single(url, project, answers)
 
 
 def _single(
-    url: str, project: str, answers: dict[tuple[str, ...], str], at: tuple[str, ...]
+    url: str, project: str, answers: dict[tuple[str, ...], str]
 ) -> Iterator[tuple[str, str]]:
     wanted = [("explain", item["id"]) for item in json.loads(answers["patterns", "list"][2:])[:3]]
     for item in json.loads(answers["competences", "list"][2:])[:3]:
         wanted += [("explain", item["id"]), ("competences", "history", item["id"])]
     wanted += [("explain", item["id"]) for item in json.loads(answers["memories", "list"][2:])[:3]]
     for command in wanted:
-        asked = (*command, "--project", project, "--json", *at)
+        asked = (*command, "--project", project, "--json")
         yield " ".join(asked), asked_for(url, *asked)
 
 

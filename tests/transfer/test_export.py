@@ -102,7 +102,7 @@ def test_under_another_name_it_is_a_project_of_its_own(store, imported):
     History(store, 30).go_on(25)
     index_past_tasks(store)
     imported(store, exported(store), "the copy")
-    for command in (["patterns", "list"], ["memories", "list"], ["criteria", "list"], ["kinds"]):
+    for command in (["patterns", "list"], ["memories", "list"], ["criteria", "list"]):
         assert _told(store, command, "the copy") == _told(store, command, "default"), command
     patterns = _told(store, ["patterns", "list"], "default")
     mine, copied = (

@@ -32,7 +32,7 @@ def counted(engine: Engine) -> tuple[int, int, int, int]:
     """Outcomes and successes, and how often the pattern was helpful and harmful."""
     table = patterns.c
     with reading(engine) as connection:
-        counts = count_outcomes(connection, None, None)
+        counts = count_outcomes(connection, None)
         helpful, harmful = connection.execute(select(table.helpful, table.harmful)).one()
     return counts.outcomes, counts.successes, helpful, harmful
 

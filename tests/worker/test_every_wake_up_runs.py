@@ -32,7 +32,6 @@ from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.job_table import JOBS, TASKS, UPKEEP
 from trackrecord_worker.learning.stream import OutcomeStream
-from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import solo_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
@@ -106,7 +105,6 @@ def servers(**more: Any) -> Iterator[tuple[Settings, redis.Redis, Engine, Endpoi
         settings = load_settings(
             home=Path(folder),
             claim_idle_s=CLAIM_IDLE_S,
-            notify={"command": ["touch", f"{folder}/told"]},
             embeddings={"url": endpoint.url},
             **more,
         )
@@ -237,29 +235,12 @@ def a_records_text_is_embedded(worker: Wakened) -> Callable[[], bool]:
     return lambda: bool(worker.endpoint.texts)
 
 
-def a_change_is_put_into_the_outbox(worker: Wakened) -> Callable[[], bool]:
-    """A pattern became proven since somebody first looked for news; the learner tells it, too."""
-    keys = worker.settings.keys
-    worker.wake("trackrecord.news")
-    until(lambda: worker.client.exists(keys.notifications_since))
-    outbox = Outbox(worker.client, keys)
-    assert outbox.count() == 0
-    worker.learn(
-        *(
-            body(project="news", outcome_id=f"news-{number}", task_id=f"news-{number}")
-            for number in range(20)
-        )
-    )
-    return lambda: outbox.count() > 0 or (worker.settings.home / "told").exists()
-
-
 # For each task: prepares something for it to do, and returns how its effect is seen. In an order
 # in which no preparation does what another one has left to do.
 EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
     "trackrecord.embed": a_records_text_is_embedded,
     "trackrecord.refresh": lost_rankings_are_cached_again,
     "trackrecord.advise": advice_is_counted,
-    "trackrecord.news": a_change_is_put_into_the_outbox,
     "trackrecord.consolidate": repeated_successes_become_a_record,
     "trackrecord.catch_up": a_missed_night_is_caught_up,
     "trackrecord.claim": a_dead_workers_outcome_is_learnt,
@@ -289,19 +270,20 @@ def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
         with process(solo_command(settings), settings, log):
             for done in is_done.values():
                 until(done)
-            until((settings.home / "told").exists)
     assert "raised unexpected" not in log.read_text()
 
 
 def test_a_job_that_fails_does_not_hold_up_the_others(worker: Wakened) -> None:
     """Nor does one that this version does not know."""
-    kind = worker.settings.keys.notifications_since
+    kind = worker.settings.keys.rankings("broken")
     worker.client.delete(kind)
     worker.client.lpush(kind, "of another type")
     try:
-        worker.learn(body(70, project="late", instruction="book a flight"))
+        worker.learn(
+            body(70, project="broken"), body(71, project="late", instruction="book a flight")
+        )
         reader = RankingsReader(worker.settings)
-        names = ["trackrecord.unknown", "trackrecord.news", "trackrecord.advise"]
+        names = ["trackrecord.unknown", "trackrecord.refresh", "trackrecord.advise"]
         worker.wake_until(lambda: reader.cached("late").advice is not None, UPKEEP, [names])
     finally:
         worker.client.delete(kind)

@@ -53,10 +53,10 @@ def add(client, settings, hints=(), runs=()):
         client.xadd(settings.keys.outcomes, {"v": "1", "hint": msgspec.json.encode(each)})
 
 
-def effect_of(engine, at=None):
+def effect_of(engine):
     with reading(engine) as connection:
         project_id = project_id_of(connection, "default")
-        return read_hint_effect(connection, project_id, limit=1000, at=at)
+        return read_hint_effect(connection, project_id, limit=1000)
 
 
 def test_a_hint_is_recorded_once(worker, store_settings, client, engine):

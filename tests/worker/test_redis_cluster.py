@@ -38,7 +38,6 @@ from trackrecord_producers.delivery.stream_writer import send
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers
-from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.services import Services
 
 PROJECTS = [f"project-{number}" for number in range(12)]
@@ -103,7 +102,7 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
     stages.outage.end()
     for job in (jobs.take_over_pending, jobs.forward_spooled, jobs.refresh_caches):
         job(stages)
-    for job in (jobs.renew_advice, jobs.look_for_news, jobs.consolidate_all_projects):
+    for job in (jobs.renew_advice, jobs.consolidate_all_projects):
         job(stages)
     assert learnt_counts(stages.engine) == all_counted(120)
     reader = RankingsReader(agent)
@@ -119,7 +118,6 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
     assert figures.flow.dead_letters == 2
     assert all(each.age_s is not None for each in in_cache(asking, agent, PROJECTS, now=0.0))
     assert not memory_is_full(working)
-    assert Outbox(working, keys).count() >= 0
     assert replay_letters(working, keys, None) == 2
     assert read_flow(asking, keys).waiting == 2
 

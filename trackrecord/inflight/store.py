@@ -118,32 +118,28 @@ class InFlightStore:
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
-    def find(self, wanted: ErrorFilter, *, at: float | None = None) -> list[TaskError]:
+    def find(self, wanted: ErrorFilter) -> list[TaskError]:
         """Return the matching stored errors, those that happened last first.
 
         Args:
             wanted: which ones.
-            at: a past moment, see `read`.
 
         Raises:
             InvalidErrorReport: the task's id is invalid.
             ServerUnavailable: Redis cannot be reached.
         """
         if wanted.task_id is not None:
-            return newest_errors([self.read(wanted.task_id, at=at)], wanted)
-        return newest_errors(self.read_all(at=at), wanted)
+            return newest_errors([self.read(wanted.task_id)], wanted)
+        return newest_errors(self.read_all(), wanted)
 
-    def read_all(self, *, at: float | None = None) -> Iterator[TaskInFlight]:
+    def read_all(self) -> Iterator[TaskInFlight]:
         """Yield the tasks in flight of the project, those with the latest news first.
-
-        Args:
-            at: a past moment, see `read`.
 
         Raises:
             ServerUnavailable: Redis cannot be reached.
         """
         for _, fields in self._tasks(lambda pipe, key: pipe.hgetall(key)):
-            yield task_of(fields) if at is None else _task_at(fields, at * 1000)
+            yield task_of(fields)
 
     def _tasks(self, ask: Callable[[Any, str], object]) -> Iterator[tuple[str, Any]]:
         """Yield the digest of each task, and the answer to its query."""
@@ -174,13 +170,11 @@ class InFlightStore:
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
 
-    def read(self, task_id: str, *, at: float | None = None) -> TaskInFlight:
+    def read(self, task_id: str) -> TaskInFlight:
         """Return the recorded errors and attempts of a task, empty for an unknown task.
 
         Args:
             task_id: the task.
-            at: the moment, seconds since the epoch: reports that Redis received later do
-            not count. Errors that are not kept any more do not count then either.
 
         Raises:
             InvalidErrorReport: the task's id is invalid.
@@ -195,8 +189,7 @@ class InFlightStore:
         if not answer:
             return TaskInFlight()
         # A task that was recorded by an earlier version does not say which one it is.
-        named = {_TASK: task_id.encode(), **answer}
-        return task_of(named) if at is None else _task_at(named, at * 1000)
+        return task_of({_TASK: task_id.encode(), **answer})
 
 
 def write_reports(
@@ -273,28 +266,19 @@ def _body(report: ErrorReport) -> bytes:
 
 def task_of(fields: TaskFields) -> TaskInFlight:
     """Return what Redis holds of a task, as it is now."""
-    task = _task_at(fields, float("inf"))
-    forgotten: dict[ErrorType, int] = {
-        kind: int(fields.get(f"n:{kind}".encode(), 0)) for kind in ERROR_TYPES
-    }
-    for error in task.errors:
-        forgotten[error.type] -= 1
-    return replace(task, forgotten=forgotten)
-
-
-def _task_at(fields: TaskFields, until_ms: float) -> TaskInFlight:
     task_id = fields.get(_TASK, b"").decode()
     numbers = sorted(int(name[2:]) for name in fields if name.startswith(b"e:"))
     errors = []
+    forgotten: dict[ErrorType, int] = {
+        kind: int(fields.get(f"n:{kind}".encode(), 0)) for kind in ERROR_TYPES
+    }
     for number in numbers:
-        error_id, received_ms, body = fields[b"e:%d" % number].split(b" ", 2)
-        if int(received_ms) <= until_ms:
-            resolved_ms = fields.get(b"r:%d" % number)
-            resolved = resolved_ms is not None and int(resolved_ms) <= until_ms
-            error = _error_from(error_id.decode(), body, resolved=resolved)
-            errors.append(replace(error, task_id=task_id))
-    strikes = _strikes(fields.get(b"ends", b""), until_ms)
-    return TaskInFlight(tuple(errors), strikes, task_id=task_id)
+        error_id, _, body = fields[b"e:%d" % number].split(b" ", 2)
+        error = _error_from(error_id.decode(), body, resolved=b"r:%d" % number in fields)
+        errors.append(replace(error, task_id=task_id))
+        forgotten[error.type] -= 1
+    strikes = _strikes(fields.get(b"ends", b""))
+    return TaskInFlight(tuple(errors), strikes, task_id=task_id, forgotten=forgotten)
 
 
 def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:
@@ -312,12 +296,11 @@ def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:
     )
 
 
-def _strikes(ends: bytes, until_ms: float) -> int:
+def _strikes(ends: bytes) -> int:
     """Return how many attempts failed since the last one that succeeded."""
     strikes = 0
     for end in ends.split():
-        if int(end[1 : end.index(b"/")]) <= until_ms:
-            strikes = strikes + 1 if end.startswith(b"F") else 0
+        strikes = strikes + 1 if end.startswith(b"F") else 0
     return strikes
 
 

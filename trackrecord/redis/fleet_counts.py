@@ -27,8 +27,6 @@ LETTERS_DROPPED: Final = "letters:dropped"
 # Entries that workers took out of the stream, and those that somebody else did before they could.
 TAKEN: Final = "entries:taken"
 LOST: Final = "entries:lost"
-# Entries with a text that could not be stored as it came.
-_MENDED: Final = "mended"
 
 BATCH_BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -36,7 +34,6 @@ _REASONS: Final[tuple[RefusedAs, ...]] = get_args(RefusedAs)
 _SERVERS: Final[tuple[Server, ...]] = get_args(Server)
 _ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 _BATCH_US: Final = "batch_us"
-_CONSOLIDATION_US: Final = "consolidation_us"
 _US: Final = 1_000_000
 
 Counts = dict[str, int]
@@ -52,8 +49,6 @@ def batch_counts(seconds: float, results: Mapping[str, int]) -> Counts:
     """
     counts = {_result(name): results[name] for name in RESULTS if results[name]}
     bucket = bisect_left(BATCH_BOUNDS_S, seconds)
-    if mended := results.get(_MENDED):
-        counts[_MENDED] = mended
     return counts | {_bucket(bucket): 1, _BATCH_US: round(seconds * _US)}
 
 
@@ -67,9 +62,9 @@ def outage_count(server: Server) -> str:
     return f"outages:{server}"
 
 
-def consolidation_counts(ending: Ending, seconds: float) -> Counts:
-    """Return the increments for a consolidation of all projects."""
-    return {_ending(ending): 1, _CONSOLIDATION_US: round(seconds * _US)}
+def consolidation_count(ending: Ending) -> str:
+    """Return the field that counts the consolidations of all projects that ended in a way."""
+    return f"consolidations:{ending}"
 
 
 @dataclass
@@ -108,10 +103,8 @@ class FleetCounts:
         refused: the entries that became dead letters, by reason.
         letters_dropped: the dead letters that were dropped to make room for newer ones.
         lost: the entries that somebody took out of the stream before workers could.
-        mended: the entries with a text in which something could not be stored and was replaced.
         outages: the outages of each server that workers noticed.
         consolidations: the consolidations of all projects, by how they ended.
-        consolidation_s: the seconds that they took.
         batches: how long batches took.
     """
 
@@ -119,10 +112,8 @@ class FleetCounts:
     refused: dict[str, int]
     letters_dropped: int
     lost: int
-    mended: int
     outages: dict[str, int]
     consolidations: dict[str, int]
-    consolidation_s: float
     batches: Durations
 
 
@@ -143,10 +134,8 @@ def counts_of(shards: list[list[bytes | None]]) -> FleetCounts:
         refused={name: found[refused_count(name)] for name in _REASONS},
         letters_dropped=found[LETTERS_DROPPED],
         lost=found[LOST],
-        mended=found[_MENDED],
         outages={name: found[outage_count(name)] for name in _SERVERS},
-        consolidations={name: found[_ending(name)] for name in _ENDINGS},
-        consolidation_s=found[_CONSOLIDATION_US] / _US,
+        consolidations={name: found[consolidation_count(name)] for name in _ENDINGS},
         batches=Durations(BATCH_BOUNDS_S, buckets, found[_BATCH_US] / _US),
     )
 
@@ -155,17 +144,13 @@ def _fields() -> Iterator[str]:
     yield from (_result(name) for name in RESULTS)
     yield from (refused_count(name) for name in _REASONS)
     yield from (outage_count(name) for name in _SERVERS)
-    yield from (_ending(name) for name in _ENDINGS)
+    yield from (consolidation_count(name) for name in _ENDINGS)
     yield from (_bucket(number) for number in range(len(BATCH_BOUNDS_S) + 1))
-    yield from (_BATCH_US, _CONSOLIDATION_US, LETTERS_DROPPED, LOST, _MENDED)
+    yield from (_BATCH_US, LETTERS_DROPPED, LOST)
 
 
 def _result(name: str) -> str:
     return f"entries:{name}"
-
-
-def _ending(name: Ending) -> str:
-    return f"consolidations:{name}"
 
 
 def _bucket(number: int) -> str:

@@ -78,27 +78,8 @@ class Keys:
 
     @property
     def notifications(self) -> str:
-        """The stream of pending notifications."""
+        """The stream of notifications that earlier versions kept."""
         return f"{self.prefix}:notifications"
-
-    @property
-    def notification_lock(self) -> str:
-        """The lock of the sender of notifications."""
-        return f"{self.prefix}:notifications:lock"
-
-    @property
-    def notifications_since(self) -> str:
-        """Return the key of the moment from which news are sent."""
-        return f"{self.prefix}:notifications:since"
-
-    @property
-    def announced_letters(self) -> str:
-        """Return the key of the last announced dead letter, and its time."""
-        return f"{self.prefix}:notifications:letters"
-
-    def announced(self, project: str) -> str:
-        """Return the key of the digests of a project's announced news."""
-        return f"{self.prefix}:notifications:announced:{project}"
 
     @property
     def database_away(self) -> str:
@@ -163,8 +144,8 @@ class Keys:
         )
 
     def indexes(self, project: str) -> tuple[str, ...]:
-        """Return the keys that list a project's tasks in flight, and its announced news."""
-        return (self.tasks_in_flight(project), self.task_sizes(project), self.announced(project))
+        """Return the keys that list a project's tasks in flight."""
+        return (self.tasks_in_flight(project), self.task_sizes(project))
 
 
 @dataclass(frozen=True)

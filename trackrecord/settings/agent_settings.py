@@ -324,7 +324,6 @@ DAEMONS_SERVICES: Final = {
             "token",
         }
     ),
-    "notify": frozenset({"command", "events", "timeout_s"}),
     "traces": frozenset(
         {
             "idle_s",

@@ -28,11 +28,9 @@ from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
-from .notify_settings import NotifySettings
 from .retention_settings import RetentionSettings
 from .server_urls import checked_database_url, checked_redis_url, database_url_of
 from .setting_values import SettingCheck, read_values
-from .span_settings import SpanSettings
 from .trace_rules import TraceRules
 
 
@@ -190,8 +188,6 @@ class DaemonSettings(AgentSettings):
     traces: TraceRules = field(default=TraceRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
-    notify: NotifySettings = field(default=NotifySettings())
-    spans: SpanSettings = field(default=SpanSettings())
     retention: RetentionSettings = field(default=RetentionSettings())
 
     @property

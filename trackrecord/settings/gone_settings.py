@@ -7,7 +7,7 @@ from .setting_values import decoded
 
 # By section; "" has those without one, and the sections that have gone as a whole.
 GONE: Final[Mapping[str, frozenset[str]]] = {
-    "": frozenset(),
+    "": frozenset({"notify", "spans"}),
 }
 
 

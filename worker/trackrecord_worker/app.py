@@ -4,13 +4,11 @@ Celery carries wake-ups only. A lost or doubled one changes nothing: the outcome
 on the stream, and every task finds its own work.
 """
 
-import atexit
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import structlog
 from celery.signals import (
-    beat_init,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -24,7 +22,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
 from trackrecord.process.logs import configure_logs
-from trackrecord.redis.client import EmbeddedCredentials, worker_client
+from trackrecord.redis.client import EmbeddedCredentials
 from trackrecord.settings.server_urls import is_cluster_url, server_group
 from trackrecord.settings.settings import Settings, load_settings
 
@@ -37,8 +35,6 @@ _log = structlog.get_logger(__name__)
 _UNFIT = 3
 # One of them may consolidate while the other one learns.
 _PROCESSES = 2
-# What is being told when beat ends may be told to its end; the rest waits for its successor.
-_LAST_NEWS_S = 5.0
 
 
 def create_app(settings: Settings) -> TrackrecordApp:
@@ -174,18 +170,6 @@ def _make_room(**_signal: object) -> None:
     from .celery_steps.make_room import make_room
 
     make_room(app, settings)
-
-
-@beat_init.connect
-def _tell_news(**_signal: object) -> None:
-    """Send news from the process of beat: it learns nothing, and never forks."""
-    if not settings.notify.command:
-        return
-    from .notify.sending import SenderThread
-
-    thread = SenderThread(worker_client(settings), settings)
-    thread.start()
-    atexit.register(thread.stop, _LAST_NEWS_S)
 
 
 @worker_process_shutdown.connect

@@ -40,7 +40,6 @@ JOBS: Final = (
     Job("trackrecord.forward", "forward_spooled", 5.0),
     Job("trackrecord.advise", "renew_advice", 5.0),
     Job("trackrecord.refresh", "refresh_caches", 5.0),
-    Job("trackrecord.news", "look_for_news", 5.0, is_wanted=lambda it: bool(it.notify.command)),
     Job("trackrecord.embed", "embed_records", 5.0, is_wanted=lambda it: bool(it.embeddings.url)),
     Job("trackrecord.claim", "take_over_pending", 10.0),
     Job("trackrecord.catch_up", "catch_up_consolidation", 300.0, is_upkeep=False),

@@ -21,7 +21,7 @@ from trackrecord.errors import (
     StoreUnavailable,
     StoreUnfit,
 )
-from trackrecord.redis.fleet_counts import Ending, consolidation_counts
+from trackrecord.redis.fleet_counts import Ending, consolidation_count
 from trackrecord.redis.problems import is_away, is_out_of_memory
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.retention_settings import RetentionSettings
@@ -120,11 +120,6 @@ def embed_records(stages: Services) -> None:
     stages.record_vectors.renew(projects)
 
 
-def look_for_news(stages: Services) -> None:
-    """Find news for the receivers, if there are any; beat's process sends them."""
-    stages.news.detect()
-
-
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     settings = stages.settings
@@ -168,23 +163,13 @@ def catch_up_consolidation(stages: Services) -> None:
 
 @contextmanager
 def _counted_consolidation(stages: Services) -> Iterator[None]:
-    """Count the consolidation of all projects in the block: how it ends, and how long it takes."""
-    started = time.perf_counter()
+    """Count the consolidation of all projects in the block by how it ends."""
     ending: Ending = "failed"
     try:
         yield
         ending = "finished"
     finally:
-        failed = None if ending == "finished" else "consolidation"
-        stages.spans.note("consolidate", started, failed=failed)
-        _add_consolidation(stages, ending, time.perf_counter() - started)
-
-
-def _add_consolidation(stages: Services, ending: Ending, seconds: float) -> None:
-    with stages.redis.pipeline(transaction=True) as pipe:
-        for name, number in consolidation_counts(ending, seconds).items():
-            pipe.hincrby(stages.settings.keys.counters, name, number)
-        pipe.execute()
+        stages.redis.hincrby(stages.settings.keys.counters, consolidation_count(ending), 1)
 
 
 def is_consolidation_due(

@@ -55,12 +55,10 @@ class ServicesOfProcess:
             return self._by_thread[thread]
 
     def close(self) -> None:
-        """Say that this process ends, and send its last spans."""
+        """Say that this process ends."""
         if self._parts is not None and self._pid == os.getpid():
             with suppress(redis.RedisError):
                 self._parts.sign_of_life.withdraw()
-            for stages in self._by_thread.values():
-                stages.close_spans()
 
 
 class TrackrecordApp(Celery):

@@ -28,8 +28,6 @@ from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
-from .notify.detect import NewsDetector
-from .spans import Spans
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -144,11 +142,6 @@ class Services:
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
-    def news(self) -> NewsDetector:
-        """The detector of news that people are notified of."""
-        return NewsDetector(self.engine, self.redis, self.settings)
-
-    @cached_property
     def outage(self) -> DatabaseOutage:
         """The state of the database as this process sees it."""
         return DatabaseOutage(self.redis, self.settings.keys, self.settings.backoff_max_s)
@@ -157,11 +150,6 @@ class Services:
     def redis_outage(self) -> RedisOutage:
         """The state of Redis as this process sees it."""
         return RedisOutage(self.redis, self.settings.keys)
-
-    @cached_property
-    def spans(self) -> Spans:
-        """The spans of this process's work."""
-        return Spans(self.settings)
 
     @cached_property
     def retry_texts(self) -> RetryTexts:
@@ -182,7 +170,6 @@ class Services:
             ),
             outage=self.outage,
             refresher=self.refresher,
-            spans=self.spans,
             sign_of_life=self.sign_of_life,
             is_stopping=lambda: self.is_stopping,
             wake_another=self._wake_another,
@@ -212,11 +199,6 @@ class Services:
     def close_store(self) -> None:
         """Close the store, where it was opened."""
         self._parts.close_store()
-
-    def close_spans(self) -> None:
-        """Send the last spans, for a few seconds at most."""
-        if "spans" in vars(self):
-            self.spans.close()
 
     @cached_property
     def schedule(self) -> crontab:

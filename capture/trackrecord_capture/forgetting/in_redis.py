@@ -138,7 +138,8 @@ class RedisPlace:
             for some in _some(letters):
                 self._client.xdel(shard.dead, *some)
         project = self._goes.subject.project
-        self._forget_notifications(project)
+        # An earlier version may have left some, which may mention what is forgotten.
+        self._client.delete(self._keys.notifications)
         for shard in all_shards(self._client, self._keys):
             store = InFlightStore(self._client, shard, project, self._settings.errors)
             for task in found.tasks:
@@ -146,19 +147,6 @@ class RedisPlace:
             if self._goes.subject.what == "project":
                 for name in shard.indexes(project):
                     self._client.delete(name)
-        if self._goes.subject.what == "project":
-            self._client.delete(self._keys.announced(project))
-
-    def _forget_notifications(self, project: str) -> None:
-        """Delete pending notifications of the project: they may mention what is forgotten."""
-        outbox = self._keys.notifications
-        own = [
-            entry_id
-            for entry_id, fields in self._pages(outbox)
-            if fields.get(b"project") == project.encode()
-        ]
-        for some in _some(own):
-            self._client.xdel(outbox, *some)
 
     def renew_cache(self, engine: Engine, now: float) -> None:
         """Replace cached results by results computed from the store as it is now."""

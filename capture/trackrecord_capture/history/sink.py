@@ -41,7 +41,7 @@ class SpoolingSink:
 
     Args:
         publisher: takes the outcomes.
-        captured: counts them.
+        captured: counts those that are lost.
     """
 
     def __init__(self, publisher: Publisher, captured: CountedSinks | None = None) -> None:
@@ -52,8 +52,7 @@ class SpoolingSink:
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Hand an outcome to the publisher; wait while too many of them are on their way."""
-        if self._publisher.publish(fields, is_safe=True) is not None:
-            self._captured.note(fields)
+        self._publisher.publish(fields, is_safe=True)
         self._waiting += 1
         if self._waiting >= _WAITING_AT_ONCE:
             self._wait()

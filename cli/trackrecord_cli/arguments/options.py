@@ -12,8 +12,6 @@ from trackrecord.learning.text.times import parse_moment
 from trackrecord.resources.declaration.checks import commit_problem, plain_commit, text_problem
 from trackrecord.resources.declaration.paging import Sorting
 
-from .completing import complete
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 
@@ -100,7 +98,6 @@ def only_project_option(help_text: str) -> Callable[[Command], Command]:
     return click.option(
         "--project",
         type=PROJECT_NAME,
-        shell_complete=complete("project"),
         default=None,
         help=help_text,
     )
@@ -257,11 +254,11 @@ def sections_options(command: Command) -> Command:
 def list_options(
     sorting: Sorting[Any], *, default: int | None = None
 ) -> Callable[[Command], Command]:
-    """The options of every list: `--project`, `--at`, `--sort`, `--limit` and `--json`."""
+    """The options of every list: `--project`, `--sort`, `--limit` and `--json`."""
 
     def decorate(command: Command) -> Command:
         limit = limit_option(sorting.things, default=default)
-        for option in (json_option, limit, sort_option(sorting), at_option):
+        for option in (json_option, limit, sort_option(sorting)):
             command = option(command)
         return project_option(command)
 

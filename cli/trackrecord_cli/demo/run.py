@@ -108,7 +108,7 @@ def _simulate(
 
         def learnt() -> int:
             with reading(engine) as connection:
-                return count_outcomes(connection, None, None).outcomes
+                return count_outcomes(connection, None).outcomes
 
         def consolidations() -> float:
             with reading(engine) as connection:
@@ -177,7 +177,7 @@ def _follow(
 
     def learnt() -> int:
         with reading(engine) as connection:
-            return count_outcomes(connection, project_id, None).outcomes - outcomes
+            return count_outcomes(connection, project_id).outcomes - outcomes
 
     with _fleet(settings, agents, tasks, seed, "--follow") as processes:
         _until(

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .drawing import bar, sparkline
+from .drawing import bar
 
 if TYPE_CHECKING:
-    from trackrecord.resources.operation.flow_rates import FlowRates
     from trackrecord.resources.operation.status import StatusAnswer
 
 
 class StatusLine(NamedTuple):
-    """One line: a label, a count, and its history or share."""
+    """One line: a label, a count, and its share."""
 
     name: str
     value: str
@@ -31,24 +30,13 @@ def places(status: StatusAnswer, cost: str) -> list[StatusLine]:
     ]
 
 
-def flow(status: StatusAnswer, rates: Sequence[FlowRates] = ()) -> list[StatusLine]:
-    """Return how outcomes flow.
-
-    Args:
-        status: the newest reading.
-        rates: those between the readings, the oldest first.
-    """
+def flow(status: StatusAnswer) -> list[StatusLine]:
+    """Return how outcomes flow."""
     age = "none" if status.oldest_waiting_s is None else _age(status.oldest_waiting_s)
     return [
         StatusLine("workers", str(status.workers)),
-        StatusLine(
-            "waiting in the stream",
-            f"{status.waiting:,}",
-            _rate([r.arriving_per_s for r in rates], "arriving"),
-        ),
-        StatusLine(
-            "being learnt", f"{status.pending:,}", _rate([r.learnt_per_s for r in rates], "learnt")
-        ),
+        StatusLine("waiting in the stream", f"{status.waiting:,}"),
+        StatusLine("being learnt", f"{status.pending:,}"),
         StatusLine("oldest of them", age),
         StatusLine("in the spool", f"{status.spooled:,}"),
         StatusLine("dead letters", f"{status.dead_letters:,}"),
@@ -102,10 +90,6 @@ def _disk(sizes: Mapping[str, int]) -> StatusLine:
 
 def _mb(size: int) -> str:
     return f"{size / 1e6:,.1f}"
-
-
-def _rate(rates: Sequence[float], what: str) -> str:
-    return f"{rates[-1]:>9,.1f}/s {what:<8} {sparkline(rates)}" if rates else ""
 
 
 def _share(share: float | None) -> str:

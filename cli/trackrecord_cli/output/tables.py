@@ -1,7 +1,7 @@
 """Fit a table to a terminal: the text that its rows are about gets the room.
 
 Secondary columns are left out where the terminal is too narrow for all, in a declared order. A
-long text takes a few lines and then ends at a word with "…". A trend keeps its recent end.
+long text takes a few lines and then ends at a word with "…".
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.text.inert import ELLIPSIS
 
-from .drawing import recent_end
-
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 _GAP: Final = 2
 # Beside a table, at both sides together.
 EDGES: Final = 2
-_TREND: Final = "trend"
 _EMPTY: Final = frozenset({"", "-"})
 _MOST_LINES: Final = 4
 # A text is given the width at which it takes this many lines, and a few characters for their ends.
@@ -32,7 +29,6 @@ _MOST_ABOUT: Final = 0.6
 # A cell up to this width stays on one line; a longer one is folded to a width between the others.
 _SHORT: Final = 20
 _FOLDED: Final = (16, 24)
-_LEAST_TREND: Final = 8
 _WIDEST_TERMINAL: Final = 500
 
 
@@ -44,7 +40,6 @@ class Column(NamedTuple):
         header: the width of the longest word of its heading.
         widest: the width of its widest cell.
         is_about: whether it holds what the rows are about.
-        is_trend: whether its cells may lose their beginning.
         is_folded: whether a long cell may take several lines where it is not what rows are about.
         is_empty: whether no row has anything there.
         goes: its place among those that are left out, 0 for the first; None if it always stays.
@@ -54,7 +49,6 @@ class Column(NamedTuple):
     header: int
     widest: int
     is_about: bool = False
-    is_trend: bool = False
     is_folded: bool = True
     is_empty: bool = False
     goes: int | None = None
@@ -73,8 +67,6 @@ class Column(NamedTuple):
         """Return the width below which the column says too little, on a terminal of a width."""
         if self.is_about:
             return min(self.enough, max(_LEAST_ABOUT, int(width * _MOST_ABOUT)))
-        if self.is_trend:
-            return min(self.wanted, max(_LEAST_TREND, self.header))
         if self.wanted <= _SHORT or not self.is_folded:
             return self.wanted
         fewest, most = _FOLDED
@@ -156,8 +148,6 @@ def folded(text: Text, console: Console, width: int, *, is_whole: bool) -> Text:
     """Return a cell on lines of a width; not more than a few of them, unless it is whole."""
     from rich.text import Text
 
-    if " " not in text.plain:
-        text = Text(recent_end(text.plain, width), style=text.style)
     if text.cell_len <= width:
         return text
     lines = text.wrap(console, width, overflow="fold")
@@ -203,7 +193,6 @@ def columns_of(
             max(map(cell_len, name.replace("_", " ").split()), default=0),
             max((cell_len(row[place]) for row in texts), default=0),
             is_about=name == about,
-            is_trend=name == _TREND,
             is_folded=is_folded,
             is_empty=all(row[place] in _EMPTY for row in texts),
             goes=secondary.index(name) if name in secondary else None,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..access import TypedId, own_store, settings_for
-from ..arguments.completing import complete
 from ..arguments.decision_options import REASON, signed
 from ..arguments.options import Command, Read, conditions_option
 from ..output.screen import print_json
@@ -47,7 +46,7 @@ def _signed(*, reason_required: bool) -> Callable[[Command], Command]:
 
 
 @click.command("reinforce")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
+@click.argument("competence_id", metavar="ID")
 @click.option(
     "--amount", type=_AMOUNT, help="Add this much salience.  [default: the record's own gain]"
 )
@@ -62,7 +61,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 
 
 @click.command("penalize")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
+@click.argument("competence_id", metavar="ID")
 @click.option("--amount", type=_AMOUNT, required=True, help="Take away this much salience.")
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
@@ -72,8 +71,8 @@ def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: 
 
 
 @click.command("supersede")
-@click.argument("old_id", metavar="OLD", shell_complete=complete("record"))
-@click.argument("new_id", metavar="NEW", shell_complete=complete("record"))
+@click.argument("old_id", metavar="OLD")
+@click.argument("new_id", metavar="NEW")
 @_signed(reason_required=True)
 def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
@@ -82,7 +81,7 @@ def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 -
 
 
 @click.command("fork")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
+@click.argument("competence_id", metavar="ID")
 @click.option(
     "--changes",
     default="{}",
@@ -102,7 +101,7 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
 
 
 @click.command("contest")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
+@click.argument("competence_id", metavar="ID")
 @click.option("--record", "other_id", metavar="ID", help="Name the record that contests it.")
 @click.option("--evidence", type=REASON, help="Name the evidence that contests it.")
 @_signed(reason_required=True)
@@ -128,7 +127,7 @@ def contest(
 
 
 @click.command("retract")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
+@click.argument("competence_id", metavar="ID")
 @_signed(reason_required=True)
 def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Take a record out of selection. It is kept, with its history."""
@@ -137,7 +136,7 @@ def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as abov
 
 
 @click.command("merge")
-@click.argument("competence_ids", metavar="ID ID…", nargs=-1, shell_complete=complete("record"))
+@click.argument("competence_ids", metavar="ID ID…", nargs=-1)
 @_signed(reason_required=True)
 def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - as above
     """Make one record of several: performance summed, provenance joined; they are retracted."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..access import open_store, say_removed, settings_for
+from ..access import open_store, settings_for
 from ..arguments.options import (
     OneOf,
     asked_conditions_option,
@@ -67,7 +67,6 @@ def select_competences(
     from trackrecord.process.logs import configure_logs
     from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
     from trackrecord.resources.experience.select_procedures import select_procedures
-    from trackrecord.store.database.engine import reading
 
     configure_logs("warning")
     settings, project = settings_for(project)
@@ -84,10 +83,8 @@ def select_competences(
             at=at,
             with_fallbacks=as_json,
         )
-        with reading(engine) as connection:
-            removed = say_removed(connection, project, ("runs",), {"at": at})
     if as_json:
-        print_json(found.to_document() | removed)
+        print_json(found.to_document())
     elif isinstance(found, RecommendedProcedures):
         _print_recommended(found)
     else:

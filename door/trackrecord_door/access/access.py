@@ -34,7 +34,7 @@ from .sessions import Sessions
 from .stored_tokens import reporting_token
 from .tokens import Tokens
 
-_REPORTING: Final = ("otlp", "langfuse", "health")
+_REPORTING: Final = ("otlp", "health")
 # As much as the server waits for.
 _LARGEST_HEAD: Final = 64 * 1024
 _LONGEST_SHOWN: Final = 100
@@ -114,7 +114,6 @@ class Access:
         for token, caller in self._own:
             if hmac.compare_digest(given.encode(), token):
                 return caller
-        # Langfuse's clients send keys of their own, which nobody here knows.
         if given.startswith(PREFIX):
             return await self._bearer(request, given)
         if came_over_socket(request) or self._has_session(request):

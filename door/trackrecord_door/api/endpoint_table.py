@@ -44,7 +44,7 @@ PROMPTS: Final = (
     Endpoint(
         "GET", "/rankings", prompt_calls.show_rankings, Rankings,
         needs_store=False,
-        volatile=("age_s",), document=_as_it_is, rests_on=("sums", "runs"),
+        volatile=("age_s",), document=_as_it_is,
     ),
     Endpoint(
         "POST", "/rankings", prompt_calls.take_rankings, Rankings,
@@ -70,7 +70,7 @@ RESOURCES: Final = (
 SERVER: Final = (
     Endpoint(
         "GET", "/status", server_calls.read_status, StatusAnswer,
-        scope="all", volatile=("oldest_waiting_s", "cache_age_s", "bytes"), rests_on=("sums",),
+        scope="all", volatile=("oldest_waiting_s", "cache_age_s", "bytes"),
     ),
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 # What classes are called in the document, where that is not their name.
 _NAMES: Final[Mapping[type, str]] = {ExposureBody: "Exposure", LessonEntry: "RankedLesson"}
 # What JSON has beside the fields of a class.
-_MORE: Final[Mapping[type, Mapping[str, Any]]] = {Rankings: {"why": list[Why], "as_of": Iso | None}}
+_MORE: Final[Mapping[type, Mapping[str, Any]]] = {Rankings: {"why": list[Why]}}
 
 
 def name_of(answer: type) -> str:

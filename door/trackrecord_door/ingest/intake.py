@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.otlp.encodings.receiver import Receiver
@@ -96,15 +96,6 @@ def _take(receive: Callable[[list[_Item]], int], items: Iterator[_Item | None]) 
         if usable:
             rejected += receive(usable)
     return rejected
-
-
-def take_scores(receiver: Receiver, scores: Iterator[Mapping[str, Any]]) -> int:
-    """Hand Langfuse's scores to a receiver slice by slice; return how many were rejected.
-
-    Raises:
-        Full: the receiver takes no more.
-    """
-    return sum(receiver.langfuse_scores(each) for each in _slices(scores))
 
 
 def _slices(items: Iterator[_Item]) -> Iterator[list[_Item]]:

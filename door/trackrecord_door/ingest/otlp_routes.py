@@ -35,10 +35,9 @@ class OtlpRoutes:
         self._bodies = bodies
 
     def routes(self) -> list[Route]:
-        """Return the routes, Langfuse's path for traces included."""
+        """Return the routes."""
         return [
             Route("/v1/traces", self._traces, methods=["POST"]),
-            Route("/api/public/otel/v1/traces", self._traces, methods=["POST"]),
             Route("/v1/logs", self._logs, methods=["POST"]),
             Route("/v1/metrics", self._metrics, methods=["POST"]),
         ]

@@ -9,16 +9,12 @@ from prometheus_client.core import (
     InfoMetricFamily,
     Metric,
 )
-from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from trackrecord.learning.text.inert import visible
 from trackrecord.redis.fleet_counts import Durations, FleetCounts
 from trackrecord.resources.operation.flow import Flow
-from trackrecord.resources.operation.metrics import FleetFigures, InCache, ProjectFigures
-from trackrecord_capture.history.capture_counts import CapturedCounts
-from trackrecord_capture.otlp.traces.trace_status import TracesStatus
-from trackrecord_producers.spool.files import SpoolSize
+from trackrecord.resources.operation.metrics import FleetFigures, ProjectFigures
 
 from .gathering import Figures, FleetScrape
 from .requests import Answered
@@ -47,7 +43,12 @@ class FigureCollector(Collector):
             {name: float(is_up) for name, is_up in figures.up.items()},
         )
         yield from _of_projects(figures.projects)
-        yield from _of_cache(figures.cached)
+        yield _gauges(
+            "trackrecord_cache_age_seconds",
+            "Age of the cached rankings that agents read.",
+            "project",
+            figures.ages_s,
+        )
         if figures.whole is not None:
             yield from _of_whole(figures.whole)
 
@@ -87,44 +88,24 @@ def _of_projects(projects: list[ProjectFigures]) -> Iterator[Metric]:
     )
 
 
-def _of_cache(cached: list[InCache]) -> Iterator[Metric]:
-    yield _gauges(
-        "trackrecord_cache_age_seconds",
-        "Age of the cached rankings that agents read.",
-        "project",
-        {each.project: each.age_s for each in cached if each.age_s is not None},
-    )
-    yield _gauges(
-        "trackrecord_tasks_in_flight",
-        "Tasks of which errors or attempts are kept, also of those that succeeded meanwhile.",
-        "project",
-        {each.project: each.tasks_in_flight for each in cached},
-    )
-
-
 def _of_whole(whole: FleetScrape) -> Iterator[Metric]:
     if whole.fleet is not None:
         yield from _of_flow(whole.fleet.flow)
         yield from _of_counts(whole.fleet.counts)
-        yield GaugeMetricFamily(
-            "trackrecord_waiting_notifications",
-            "News that are still to be told.",
-            value=whole.fleet.notifications,
-        )
         yield from _of_redis(whole.fleet)
-    if whole.workers_rss is not None:
+    if whole.spooled is not None:
         yield GaugeMetricFamily(
-            "trackrecord_workers_resident_memory_bytes",
-            "Memory of the worker processes on the front door's host, together.",
-            whole.workers_rss,
+            "trackrecord_spooled_entries",
+            "Entries in the spool of the front door's home.",
+            whole.spooled,
         )
-    if whole.spool is not None:
-        yield from _of_spool(whole.spool)
-    if whole.traces is not None:
-        yield from _of_traces(whole.traces)
     yield from _of_requests(whole.answered)
-    yield from _of_capture(whole.captured)
-    yield from ProcessCollector(registry=None).collect()
+    yield _counters(
+        "trackrecord_capture_dropped",
+        "Entries that the front door captured and lost, by reason.",
+        "reason",
+        whole.dropped,
+    )
 
 
 def _of_flow(flow: Flow) -> Iterator[Metric]:
@@ -173,11 +154,6 @@ def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
         "Entries that somebody took out of the stream before workers could.",
         counts.lost,
     )
-    yield CounterMetricFamily(
-        "trackrecord_entries_mended",
-        "Entries of which NUL or half a surrogate pair was replaced, and the rest was learnt.",
-        counts.mended,
-    )
     yield _durations(
         "trackrecord_batch_duration_seconds",
         "How long workers took to learn a batch.",
@@ -195,11 +171,6 @@ def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
         "ending",
         counts.consolidations,
     )
-    yield CounterMetricFamily(
-        "trackrecord_consolidation_seconds",
-        "Seconds that these consolidations took.",
-        counts.consolidation_s,
-    )
 
 
 def _of_redis(fleet: FleetFigures) -> Iterator[Metric]:
@@ -212,27 +183,6 @@ def _of_redis(fleet: FleetFigures) -> Iterator[Metric]:
         "trackrecord_redis_memory_max_bytes",
         "Memory that Redis may use at most; 0 without a limit.",
         fleet.memory.most,
-    )
-
-
-def _of_spool(spool: SpoolSize) -> Iterator[Metric]:
-    yield GaugeMetricFamily(
-        "trackrecord_spooled_entries",
-        "Entries in the spool of the front door's home.",
-        spool.outcomes,
-    )
-    yield GaugeMetricFamily("trackrecord_spooled_bytes", "Size of this spool.", spool.bytes)
-
-
-def _of_traces(traces: TracesStatus) -> Iterator[Metric]:
-    yield GaugeMetricFamily(
-        "trackrecord_waiting_traces", "Traces that wait for more spans.", traces.waiting
-    )
-    yield _counters(
-        "trackrecord_traces_left_out",
-        "What was posted and became no outcome, by reason.",
-        "reason",
-        traces.counts,
     )
 
 
@@ -250,21 +200,6 @@ def _of_requests(answered: Answered) -> Iterator[Metric]:
         "How long requests took until their answers began.",
         {(surface,): each for surface, each in answered.durations.items()},
         labels=("surface",),
-    )
-
-
-def _of_capture(captured: CapturedCounts) -> Iterator[Metric]:
-    yield _counters(
-        "trackrecord_captured_entries",
-        "Entries that the front door captured and published, by source.",
-        "source",
-        captured.published,
-    )
-    yield _counters(
-        "trackrecord_capture_dropped",
-        "Entries that the front door captured and lost, by reason.",
-        "reason",
-        captured.dropped,
     )
 
 

@@ -15,7 +15,6 @@ BOUNDS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 _SURFACES: Final = (
     ("/v1/", "otlp"),
     ("/hooks/", "hooks"),
-    ("/api/public/", "langfuse"),
     ("/api/", "http"),
     ("/mcp", "mcp"),
     ("/metrics", "metrics"),

@@ -110,11 +110,6 @@ def clock(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%H:%M")
 
 
-def field_time(at: float | None) -> str:
-    """Return a moment as a field of a form for a date and a time holds it."""
-    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M")
-
-
 def tone(state: str) -> str:
     """Return the colour of a state: "good", "bad" or "plain"."""
     name = state.lower()
@@ -123,5 +118,5 @@ def tone(state: str) -> str:
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     each.__name__: each
-    for each in (count, share, decimal, seconds, moment, ago, day, clock, prose, field_time, tone)
+    for each in (count, share, decimal, seconds, moment, ago, day, clock, prose, tone)
 } | {"interval": interval}

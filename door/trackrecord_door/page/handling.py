@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .requests.page_request import PageRequest
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
-_CONFLICT: Final = 409
 
 
 class Pages:
@@ -98,7 +97,7 @@ def _removed(asked: PageRequest, view: View, shown: PageView) -> str:
     """Return what a page lacks because retention has removed it."""
     from trackrecord.resources.access.project_rows import removed_from_answer
 
-    question = {"at": asked.at, "text": asked.query.get("text")}
+    question = {"text": asked.query.get("text")}
     needed = may_lack(view.rests_on, question, is_whole=shown.is_whole)
     if not needed:
         return ""
@@ -112,8 +111,6 @@ def _act(service: QueryService, request: Request, action: Action, form: Form) ->
 
     asked = read_page_request(request, service)
     check_permitted(request, action.permission, None if action.of_all_projects else asked.project)
-    if asked.at is not None:
-        raise RequestRefused(_CONFLICT, "the past cannot be changed; leave out `at`")
     return _ask_or_do(request, asked, action_named(action.function)(asked, form), form)
 
 

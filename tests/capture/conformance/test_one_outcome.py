@@ -151,7 +151,7 @@ def test_learnt_in_whichever_order(
     with reading(store) as connection:
         project = project_id_of(connection, "shop")
         assert project is not None
-        counts = count_outcomes(connection, project, None)
+        counts = count_outcomes(connection, project)
         runs = read_runs(connection, project, limit=100)
     judged = [known.success for known in story.known]
     assert (counts.outcomes, counts.successes, counts.without_verdict) == (

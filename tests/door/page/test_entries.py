@@ -168,17 +168,6 @@ def test_a_mistyped_id_is_answered_with_the_nearest_one(page_door, entries):
     assert get(page_door, "/memories/entries-m1", project=FLEET)[0] == 404
 
 
-def test_the_past_is_told_as_it_was(page_door, entries):
-    """With the numbers of then, and without what came later."""
-    then = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 24.5 * DAY))
-    status, html = get(page_door, "/patterns/reads-first", project=entries, at=then)
-    assert status == 200
-    assert "6 · 0 · 0" in html
-    assert 'method="post" action="/patterns' not in html
-    assert get(page_door, "/patterns/guesses", project=entries, at=then)[0] == 404
-    assert "anti-guesses" not in get(page_door, "/patterns", project=entries, at=then)[1]
-
-
 def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, entries):
     """Asked about with a reason, done, said as the command says it, and kept in the history."""
     look = window()
@@ -367,8 +356,6 @@ def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door,
     assert "What has not run for long" not in html
     assert "runs again" in html
     assert "before, it failed in each of 5 sessions" in html
-    past = time.time() - 4.5 * DAY
-    assert "never ran: it failed in each of 5" in get(page_door, "/", project=project, at=past)[1]
 
 
 def test_the_page_of_the_effect_says_what_hints_did(page_door, shown_store):

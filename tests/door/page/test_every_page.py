@@ -46,18 +46,6 @@ def test_the_first_view_is_light(window):
     assert look.take_wrong() == []
 
 
-def test_the_past_has_no_actions(window, shown_store):
-    """At a past moment every page is there, says so, and offers nothing that changes anything."""
-    look = window()
-    for address in addresses(shown_store, FLEET, at="2099-01-01T00:00:00Z"):
-        look.open(address)
-        assert "The past cannot be changed" in look.text("main"), address
-        assert look.page.locator("main form[method=post]").count() == 0, address
-        for link in look.page.locator("nav.main a").all():
-            assert "at=2099" in (link.get_attribute("href") or ""), address
-    assert look.take_wrong() == []
-
-
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.path)
 def test_the_function_of_a_view_exists(view):
     """The table names it as a text."""

@@ -100,24 +100,11 @@ def test_a_filter_that_there_is_not_is_refused_in_one_sentence(http, query, says
     assert says in answer.text
 
 
-def test_the_past_cannot_be_changed(http):
-    """Not even by a form that is posted by hand."""
-    answer = http.post(
-        "/effect/holdout",
-        params={"project": FLEET, "at": "2026-01-01"},
-        data={"percent": "10", "confirmed": "yes"},
-        headers=OWN,
-    )
-    assert answer.status_code == 409
-    assert "the past cannot be changed" in answer.text
-
-
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
         ("/nothing-here", 404, "To the overview"),
         ("/?project=unknown-project", 404, "does not exist"),
-        ("/?at=yesterday", 422, "is not a valid time"),
         (f"/effect?project={FLEET}&sort=nonsense", 422, "sorted by"),
         (f"/effect?project={FLEET}&cursor=x", 422, "where a page begins"),
         (f"/?project={FLEET}&days=12", 422, "days must be one of"),
@@ -172,7 +159,7 @@ def test_without_redis_the_rest_is_shown(without_redis):
 
 def test_every_answer_has_the_policy(http):
     """Nothing runs but the page's own script, nothing is fetched from elsewhere, nothing framed."""
-    for path in ("/", f"/effect?project={FLEET}", "/nothing-here", "/?at=x"):
+    for path in ("/", f"/effect?project={FLEET}", "/nothing-here"):
         headers = http.get(path, headers=BROWSER).headers
         policy = dict(each.split(" ", 1) for each in headers["content-security-policy"].split("; "))
         assert policy == {

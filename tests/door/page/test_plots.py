@@ -44,7 +44,6 @@ def test_days_are_stacked(days, title):
 def test_rates_are_drawn_with_their_interval(points, title):
     """For any rates, also those that cannot be."""
     check(plots.band([Point(*point) for point in points], title))
-    check(plots.sparkline([point[1] for point in points], title))
 
 
 @settings(max_examples=30)

@@ -179,12 +179,3 @@ def test_an_id_that_nobody_knows_is_answered_with_the_nearest(http, project):
 
 def test_a_record_of_another_project_is_not_seen(http, project):
     assert http.get(f"/procedures/{record_of(project, SEARCH)}?project=fleet").status_code == 404
-
-
-def test_the_past_tells_the_past_and_offers_nothing(http, project):
-    """Before the first consolidation there was no record."""
-    record = record_of(project, SEARCH)
-    answer = http.get(f"/procedures/{record}?project={project}&at={time.time() - HOUR:.0f}")
-    assert answer.status_code == 404
-    later = http.get(f"/procedures/{record}?project={project}&at={time.time():.3f}")
-    assert (later.status_code, 'method="post" action="/procedures' in later.text) == (200, False)

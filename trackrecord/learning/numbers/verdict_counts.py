@@ -1,8 +1,6 @@
 """Counts of verdicts, raw and decayed: the common evidence of patterns and criteria."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import fsum
 from typing import TypeVar
 
 
@@ -63,16 +61,4 @@ def plus_harmful(evidence: _Counts, count: int) -> _Counts:
         evidence,
         harmful=evidence.harmful + count,
         decayed_harmful=evidence.decayed_harmful + count,
-    )
-
-
-def sum_of(parts: Iterable[VerdictCounts]) -> VerdictCounts:
-    """Return all verdicts of several counts as of the same moment."""
-    parts = list(parts)
-    return VerdictCounts(
-        helpful=sum(part.helpful for part in parts),
-        neutral=sum(part.neutral for part in parts),
-        harmful=sum(part.harmful for part in parts),
-        decayed_helpful=fsum(part.decayed_helpful for part in parts),
-        decayed_harmful=fsum(part.decayed_harmful for part in parts),
     )

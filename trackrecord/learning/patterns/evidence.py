@@ -4,13 +4,12 @@ What an outcome says of its patterns is whether its task succeeded, whatever it 
 counts time, errors and retries, and a quick failure scores as much as a slow success.
 
 In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones subtracted from them
-by `subtract`. The sums are read by `transitions.evidence_of`, by `read` also as of a past
-moment, and by `over_time` for many moments. `history` replays them where outcomes are forgotten,
-and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
-each agent say, changes all of these, and where it needs more than is kept, the `tables` with a
-revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums of each speaker
-are kept beside those of all, in `speakers`; `heard` weighs them when they are read. Feedback comes
-in by `store/patterns/feedback`.
+by `subtract`. The sums are read by `transitions.evidence_of`. `history` replays them where outcomes
+are forgotten, and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as
+evidence, a cap for each agent say, changes all of these, and where it needs more than is kept, the
+`tables` with a revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums
+of each speaker are kept beside those of all, in `speakers`; `heard` weighs them when they are read.
+Feedback comes in by `store/patterns/feedback`.
 """
 
 from collections.abc import Callable, Iterable

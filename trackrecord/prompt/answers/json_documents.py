@@ -15,15 +15,14 @@ from .rankings_answer import Rankings
 INSTANTS: Final = ("ended_at", "last_seen", "last_validated")
 
 
-def rankings_document(answer: Rankings, at: float | None = None) -> dict[str, Any]:
+def rankings_document(answer: Rankings) -> dict[str, Any]:
     """Return rankings as a JSON object, without the lines that the prompt contains already.
 
     Args:
         answer: the rankings.
-        at: the moment that was asked about; None for now.
     """
     document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
-    document |= {"why": answer.why, "as_of": iso(at)}
+    document["why"] = answer.why
     for name in (*(feed.field for feed in FEEDS), "criteria"):
         document[name] = [_entry_document(entry) for entry in document[name]]
     return document

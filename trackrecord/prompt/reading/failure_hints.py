@@ -92,7 +92,6 @@ class DecidedHint:
             agent=failed.agent,
             entry=self.hint.entry[:_LONGEST_ENTRY],
             kind=self.hint.kind.value,
-            at=self.at,
             given=self.is_given,
             probability=self.probability,
             key=(self.hint.key or next(iter(keys_of(failed.call)), ""))[:_LONGEST_ENTRY],

@@ -6,7 +6,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, or_, select
 
 from trackrecord.errors import UnknownProject
-from trackrecord.learning.numbers.decay import DAY
 from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.declaration.checks import moment_of
@@ -93,18 +92,10 @@ def _lacks(
     until, first = removed_until(connection, project_id), first_removed(connection, project_id)
     notes = []
     if first is not None and until.outcomes is not None:
-        is_of_past = at is not None and first <= at < until.outcomes
-        lacking = []
-        if "sums" in needed and is_of_past and at is not None and at % DAY:
-            lacking.append(f"numbers are those of the beginning of {_day(at)} in UTC")
-        if "runs" in needed and is_of_past:
-            lacking.append("what is computed from single runs knows only those that are left")
         reaches_back = (at is None or at >= first) and (since is None or since < until.outcomes)
         if "outcomes" in needed and reaches_back:
-            lacking.append("only those that are left are counted or listed")
-        if lacking:
             before = f"outcomes received before {_day(until.outcomes)} are removed"
-            notes.append(f"{before}: {', and '.join(lacking)}")
+            notes.append(f"{before}: only those that are left are counted or listed")
     if (
         "texts" in needed
         and until.bodies is not None

@@ -18,14 +18,11 @@ from trackrecord.errors import (
     ExtraMissing,
     InvalidRequest,
     StoreUnavailable,
-    UnknownId,
-    UnknownProject,
 )
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord.process.forking import not_while_forking
 from trackrecord.process.scoped import Scoped
 from trackrecord.resources.declaration.checks import Moment, moment_of
-from trackrecord.resources.declaration.resource import asking, may_lack
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -54,7 +51,7 @@ class Transaction(Struct, frozen=True, dict=True):
         connection: the transaction.
         settings: those of this process.
         project: whose data.
-        at: the past moment that is asked about, in seconds since the epoch; None for now.
+        at: the moment that is asked about, in seconds since the epoch; None for now.
     """
 
     connection: Connection
@@ -146,9 +143,6 @@ def open_project(project: str | None) -> Iterator[ProjectStore]:
 def read_project(project: str | None, at: Moment | None = None) -> Iterator[Transaction]:
     """Open a reading transaction for a question about a project; see `open_project`.
 
-    What is unknown at a past moment may have been known, but that retention has removed outcomes:
-    then the error says so.
-
     Args:
         project: the project that the caller named; the settings' project when None.
         at: a past moment to answer for.
@@ -162,37 +156,7 @@ def read_project(project: str | None, at: Moment | None = None) -> Iterator[Tran
         from trackrecord.store.database.engine import reading
 
         with reading(store.engine) as connection:
-            _note_removed(connection, store.project, moment)
-            try:
-                yield Transaction(connection, store.settings, store.project, moment)
-            except UnknownId as error:
-                _add_removed(error, connection, store.project, moment)
-                raise
-
-
-def _note_removed(connection: Connection, project: str, at: float | None) -> None:
-    """Let a program that asks about the past know what its answer lacks.
-
-    A command and a server say it in their own way.
-    """
-    asked = asking.get()
-    if asked is None or at is None or _servers_store.get() or given_stores.get():
-        return
-    from .project_rows import removed_from_answer
-
-    needed = may_lack(asked.rests_on, {"at": at})
-    asked.removed = removed_from_answer(connection, project, needed, {"at": at})
-
-
-def _add_removed(error: UnknownId, connection: Connection, project: str, at: float | None) -> None:
-    """Let an error say which outcomes were removed of the time that was asked about."""
-    from .project_rows import removed_from_answer
-
-    if at is None or isinstance(error, UnknownProject):
-        return
-    removed = removed_from_answer(connection, project, ("sums", "runs"), {"at": at})
-    if removed and removed.partition(":")[0] not in str(error):
-        error.add(removed)
+            yield Transaction(connection, store.settings, store.project, moment)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from sqlalchemy import Connection, select
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.text.times import iso
 from trackrecord.store.outcomes.tables import outcomes
 
 from .project_rows import outcomes_removed, project_row
@@ -35,16 +34,13 @@ def is_known_task(connection: Connection, project: str, task_id: str) -> bool:
     return "\0" not in task_id and connection.execute(query.limit(1)).first() is not None
 
 
-def unknown_task(
-    connection: Connection, project: str, task_id: str, *, at: float | None = None
-) -> UnknownId:
+def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownId:
     """Return the error for a task without an outcome on record, with the nearest task that has one.
 
     Args:
         connection: a reading transaction.
         project: whose task.
         task_id: its id.
-        at: a past moment at which none was on record; None for now.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -54,7 +50,7 @@ def unknown_task(
     nearest = nearest_task(connection, project_id, task_id)
     message = f"project {project!r} has no outcome of a task {task_id!r} on record"
     return UnknownId(
-        message if at is None else f"{message} at {iso(at)}",
+        message,
         nearest=None if nearest == task_id else nearest,
         hint="; ".join(filter(None, (hint, outcomes_removed(connection, project_id)))),
     )

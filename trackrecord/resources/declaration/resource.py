@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import sys
 import typing
-import warnings
 from collections.abc import Callable, Collection, Mapping
-from contextvars import ContextVar
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import cache, wraps
+from functools import cache
 from inspect import get_annotations, unwrap
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Concatenate, Final, Literal, ParamSpec, TypeVar
@@ -34,45 +32,9 @@ _R = TypeVar("_R")
 _Notes = ParamSpec("_Notes")
 
 
-# What an answer rests on that retention may have removed: sums of outcomes, which are left by the
-# day; runs that something is computed from; outcomes that are listed or counted one by one; their
-# texts, which are searched.
-RestsOn = Literal["sums", "runs", "outcomes", "texts"]
-
-
-class Asking:
-    """A call that is being answered.
-
-    Attributes:
-        rests_on: what its answer rests on.
-        removed: what it lacks because retention has removed it, once that is known; else "".
-    """
-
-    def __init__(self, rests_on: tuple[RestsOn, ...]) -> None:
-        self.rests_on: Final = rests_on
-        self.removed = ""
-
-
-# What a program has called, for whoever opens the store to answer it.
-asking: Final = ContextVar[Asking | None]("trackrecord_asking", default=None)
-
-
-def _warning(call: Callable[_P, _R], rests_on: tuple[RestsOn, ...]) -> Callable[_P, _R]:
-    """Return a call that warns the program that calls it of what its answer lacks."""
-
-    @wraps(call)
-    def warn_after(*args: _P.args, **named: _P.kwargs) -> _R:
-        asked = Asking(rests_on)
-        token = asking.set(asked)
-        try:
-            found = call(*args, **named)
-        finally:
-            asking.reset(token)
-        if asked.removed:
-            warnings.warn(asked.removed, stacklevel=2)
-        return found
-
-    return warn_after
+# What an answer rests on that retention may have removed: outcomes that are listed or counted one
+# by one; their texts, which are searched.
+RestsOn = Literal["outcomes", "texts"]
 
 
 def may_lack(
@@ -80,16 +42,14 @@ def may_lack(
 ) -> frozenset[RestsOn]:
     """Return what an answer rests on of which retention may have removed something that it needs.
 
-    Sums of today are kept, and so is what lists of the newest begin with.
+    What lists of the newest begin with is kept.
 
     Args:
         rests_on: what it rests on.
-        asked: the arguments of the call, of which `at` and `text` matter.
+        asked: the arguments of the call, of which `text` matters.
         is_whole: whether what it lists goes back to the oldest.
     """
     kept: set[RestsOn] = set()
-    if asked.get("at") is None:
-        kept |= {"sums", "runs"}
     if not is_whole:
         kept |= {"outcomes", "texts"}
     if not asked.get("text"):
@@ -334,8 +294,7 @@ def _offering(
             operation = operation_of(checked, *notes, **more)
             _check_columns(operation)
             resource.operations.append(operation)
-            # Surfaces call the operation, and say it in their own way.
-            return _warning(checked, operation.rests_on) if operation.rests_on else checked
+            return checked
 
         return note
 

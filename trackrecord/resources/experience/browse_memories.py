@@ -72,7 +72,6 @@ def memory_page(
         is_descending=order.is_descending,
         first=first,
         limit=limit,
-        at=it.at,
     )
     return MemoryPage(tuple(Memory.of(it, each) for each in found), total)
 
@@ -94,8 +93,6 @@ def causes_of_changes(
     connection: Connection,
     project: str,
     changes: tuple[MemoryChange, ...],
-    *,
-    at: float | None = None,
 ) -> Causes:
     """Return the runs and tasks behind the changes of a memory.
 
@@ -105,6 +102,6 @@ def causes_of_changes(
     project_id = project_row(connection, project)
     names = {change.because_of for change in changes if change.because_of is not None}
     return Causes(
-        runs_named(connection, project_id, names, at=at),
+        runs_named(connection, project_id, names),
         tasks_of_exposures(connection, project_id, names),
     )

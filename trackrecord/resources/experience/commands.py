@@ -16,7 +16,6 @@ from ..declaration.checks import (
     CommandId,
     Label,
     Limit,
-    Moment,
     Name,
     Reason,
     checking,
@@ -179,8 +178,8 @@ def _all_commands(it: Transaction) -> list[CommandAnswer]:
     from trackrecord.resources.experience.found_commands import found_commands
     from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 
-    dismissed = dismissed_lessons(it.connection, it.project_id, at=it.at)
-    found = found_commands(it.connection, it.settings, it.project_id, at=it.at)
+    dismissed = dismissed_lessons(it.connection, it.project_id)
+    found = found_commands(it.connection, it.settings, it.project_id)
     return [CommandAnswer.of(each, dismissed=each.id in dismissed) for each in found]
 
 
@@ -198,7 +197,7 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     known = {each.id: each for each in _all_commands(it)}
     shown = known[_whole_id(command_id, known, it.project)]
     runs = runs_of_outcomes(it.connection, it.project_id, shown.command.outcomes)
-    decisions = lesson_history(it.connection, it.project_id, shown.id, at=it.at)
+    decisions = lesson_history(it.connection, it.project_id, shown.id)
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
@@ -225,7 +224,6 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
 
 @COMMANDS.offers(
     "GET /commands",
-    rests_on=("runs",),
     command="list",
     sorting=sorting_of(
         "commands", "id", id="id", repository="repository", kind="kind", line="line",
@@ -248,7 +246,6 @@ def list_commands(
     kind: Label | None = None,
     state: Choice[CommandState] | None = None,
     everything: bool = False,
-    at: Moment | None = None,
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[CommandAnswer]:
@@ -259,32 +256,28 @@ def list_commands(
         state: only commands in this state.
         everything: whether dismissed ones are returned, too, those of one session that run on a
             part, and those that run in more sessions without their launcher.
-        at: a past moment to answer for.
         limit: the maximum number of commands to return; all when not given.
         project: the commands' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return commands_in(it, kind=kind, state=state, everything=everything)[:limit]
 
 
-@COMMANDS.offers("GET /commands/{command_id}", rests_on=("runs",), command="show")
-def show_command(
-    command_id: CommandId, *, at: Moment | None = None, project: str | None = None
-) -> CommandDetails:
+@COMMANDS.offers("GET /commands/{command_id}", command="show")
+def show_command(command_id: CommandId, *, project: str | None = None) -> CommandDetails:
     """Show one command: its counts, the runs behind it, decisions about it.
 
     Args:
         command_id: the command's id, or the beginning of it.
-        at: a past moment to answer for.
         project: the command's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return command_details(it, command_id)
 
 

@@ -281,14 +281,14 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
     from .estimates import read_estimates
 
     now = it.moment
-    records = read_competences(it.connection, it.project_id, at=it.at)
-    base_rate = count_outcomes(it.connection, it.project_id, it.at).base_rate
+    records = read_competences(it.connection, it.project_id)
+    base_rate = count_outcomes(it.connection, it.project_id).base_rate
     fallbacks = fallbacks_among(records)
 
     def score(record: Competence) -> float:
         return present_competence(record, now=now, base_rate=base_rate).score
 
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     ranked = sorted((-score(each), each.id, each) for each in records)
     return [
         CompetenceRecord(
@@ -324,16 +324,16 @@ def details_of(it: Transaction, competence_id: str) -> CompetenceDetails:
     from .estimates import read_estimates
 
     whole = whole_record_id(it.connection, it.project, competence_id)
-    record = read_competence(it.connection, it.project_id, whole, at=it.at)
-    others = read_competences(it.connection, it.project_id, at=it.at)
-    provenance = read_provenance(it.connection, it.project_id, record, at=it.at)
+    record = read_competence(it.connection, it.project_id, whole)
+    others = read_competences(it.connection, it.project_id)
+    provenance = read_provenance(it.connection, it.project_id, record)
     reading = RecordReading(
         now=it.moment,
         fallbacks=fallbacks_among(others)[record.id],
         episodes=provenance.count,
         outcome_ids=provenance.outcome_ids,
     )
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     known = CompetenceRecord(record, reading, _estimate(estimates, record))
     return CompetenceDetails.of(known, history=history_of(it, whole), _known=known)
 
@@ -349,7 +349,7 @@ def history_of(it: Transaction, competence_id: str) -> tuple[RecordChange, ...]:
     from trackrecord.store.competences.read import read_history
 
     whole = whole_record_id(it.connection, it.project, competence_id)
-    entries = read_history(it.connection, it.project_id, whole, at=it.at)
+    entries = read_history(it.connection, it.project_id, whole)
     return tuple(map(RecordChange.of, entries))
 
 
@@ -367,8 +367,8 @@ def find_competence(it: Transaction, competence_id: str) -> CompetenceRecord:
     from .estimates import read_estimates
 
     whole = whole_record_id(it.connection, it.project, competence_id)
-    record = read_competence(it.connection, it.project_id, whole, at=it.at)
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    record = read_competence(it.connection, it.project_id, whole)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     return CompetenceRecord(record, RecordReading(it.moment), _estimate(estimates, record))
 
 
@@ -457,7 +457,6 @@ COMPETENCES = Resource("competences", "Show which tool procedures have worked, a
 
 @COMPETENCES.offers(
     "GET /competences",
-    rests_on=("runs",),
     command="list",
     answers=CompetenceAnswer,
     sorting=sorting_of(
@@ -486,7 +485,7 @@ def list_competences(
     """List the competence records, best first. `show` also names a record's episodes.
 
     Args:
-        at: a past moment to answer for.
+        at: the moment that salience and recency are computed for; now when not given.
         limit: the maximum number of records to return; all when not given.
         project: the records' project; the settings' project when not given.
 
@@ -497,7 +496,7 @@ def list_competences(
         return competences_of(it)[:limit]
 
 
-@COMPETENCES.offers("GET /competences/select", rests_on=("runs",), answers=SelectedCompetences)
+@COMPETENCES.offers("GET /competences/select", answers=SelectedCompetences)
 def select_competences(
     task: Text | None = None,
     *,
@@ -522,7 +521,7 @@ def select_competences(
             records are ranked by the mean of applicability, success and recency.
         source: only the runs of this agent vote; by "advice" alone.
         limit: the maximum number of candidates to return.
-        at: a past moment to answer for.
+        at: the moment that salience and recency are computed for; now when not given.
         project: the project; the settings' project when not given.
 
     Raises:
@@ -548,7 +547,7 @@ def select_competences(
         )
 
 
-@COMPETENCES.offers("GET /competences/{competence_id:path}", rests_on=("runs",), command="show")
+@COMPETENCES.offers("GET /competences/{competence_id:path}", command="show")
 def show_competence(
     competence_id: CompetenceId, *, at: Moment | None = None, project: str | None = None
 ) -> CompetenceDetails:
@@ -556,7 +555,7 @@ def show_competence(
 
     Args:
         competence_id: the record's id, or the beginning of it.
-        at: a past moment to answer for.
+        at: the moment that salience and recency are computed for; now when not given.
         project: the record's project; the settings' project when not given.
 
     Raises:
@@ -580,7 +579,6 @@ def show_competence(
 def show_history(
     competence_id: CompetenceId,
     *,
-    at: Moment | None = None,
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[RecordChange]:
@@ -588,14 +586,13 @@ def show_history(
 
     Args:
         competence_id: the record's id, or the beginning of it.
-        at: a past moment to answer for.
         limit: the maximum number of changes to return; all when not given.
         project: the record's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return [*history_of(it, competence_id)[:limit]]
 
 

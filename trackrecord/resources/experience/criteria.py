@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.evaluation import (
@@ -17,7 +17,7 @@ from trackrecord.learning.criteria.evaluation import (
 )
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.resources.access.project_store import Transaction, read_project
-from trackrecord.resources.declaration.checks import Limit, Moment, Text
+from trackrecord.resources.declaration.checks import Limit, Text
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -144,18 +144,11 @@ class CriterionDetails(Criterion, frozen=True, kw_only=True):
     cursor: str | None
 
 
-CRITERION_FEEDBACK: Final = sorting_of(
-    "entries", "criterion said_by", name="criterion", verdict="verdict", value="value",
-    ended="ended_at", received="received_at",
-)  # fmt: skip
-
-
 class WeighingAnswer(Answer, frozen=True, kw_only=True):
     """A weighted evaluation.
 
     Attributes:
         project: whose criteria weigh.
-        as_of: the moment that was asked about; null for now.
         score: the weighted mean of the scores, 0..1; null where no criterion has a weight.
         plain_score: the mean of the scores without weights; null without scores.
         total_weight: the sum of the weights.
@@ -164,7 +157,6 @@ class WeighingAnswer(Answer, frozen=True, kw_only=True):
     """
 
     project: str
-    as_of: Instant | None
     score: float | None
     plain_score: float | None
     total_weight: float
@@ -184,7 +176,7 @@ def criteria_of(it: Transaction, name: str | None = None) -> list[Criterion]:
     bases = read_bases(it.connection, it.project_id)
     half_lives = it.settings.rules.half_lives if bases is None else bases.half_lives
     found = read_criteria(
-        it.connection, it.project_id, it.settings.criteria, now=it.moment, at=it.at, name=name
+        it.connection, it.project_id, it.settings.criteria, now=it.moment, name=name
     )
     return [Criterion.of(standing, half_lives.criteria) for standing in found]
 
@@ -222,7 +214,7 @@ def details_of(
     criterion, rules = find_criterion(it, name), it.settings.criteria
     shown = rules.feedback_shown if limit is None else limit
     found = feedback_of_criterion(
-        it.connection, it.project_id, name, rules.defaults, at=it.at, limit=shown + 1, after=place
+        it.connection, it.project_id, name, rules.defaults, limit=shown + 1, after=place
     )
     page = found[:shown]
     return CriterionDetails.of(
@@ -233,29 +225,11 @@ def details_of(
     )
 
 
-def feedback_of(it: Transaction, task_id: str) -> list[CriterionFeedbackAnswer]:
-    """Return what the outcomes of one task said about criteria, newest first.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-        UnknownId: no outcome of the task is on record.
-    """
-    from trackrecord.resources.access.tasks import unknown_task
-    from trackrecord.store.criteria.feedback import feedback_of_task
-
-    defaults = it.settings.criteria.defaults
-    found = feedback_of_task(it.connection, it.project_id, task_id, defaults, at=it.at)
-    if not found:
-        raise unknown_task(it.connection, it.project, task_id, at=it.at)
-    return [CriterionFeedbackAnswer.of(each) for each in found]
-
-
 CRITERIA = Resource("criteria", "Show how far single criteria can be relied on.")
 
 
 @CRITERIA.offers(
     "GET /criteria",
-    rests_on=("sums",),
     command="list",
     sorting=sorting_of(
         "criteria", "criterion", name="criterion", weight="weight", evidence="evidence",
@@ -265,11 +239,11 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
     rank=lambda criterion: criterion.criterion,
     in_pages=True,
     columns=(
-        "criterion", "weight", "helpful", "neutral", "harmful", "evidence", "trend", "note",
+        "criterion", "weight", "helpful", "neutral", "harmful", "evidence", "note",
     ),
-    drawings=("trend",),
+
     about="criterion",
-    secondary=("neutral", "evidence", "note", "trend", "harmful", "helpful"),
+    secondary=("neutral", "evidence", "note", "harmful", "helpful"),
     cells={
         "helpful": lambda criterion: criterion.helpful_count,
         "neutral": lambda criterion: criterion.neutral_count,
@@ -278,30 +252,26 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
     },
     nothing="no criteria in project {project!r}",
 )  # fmt: skip
-def list_criteria(
-    *, at: Moment | None = None, limit: Limit | None = None, project: str | None = None
-) -> list[Criterion]:
+def list_criteria(*, limit: Limit | None = None, project: str | None = None) -> list[Criterion]:
     """List the criteria with their weights, by name.
 
     Args:
-        at: a past moment to answer for.
         limit: the maximum number of criteria to return; all when not given.
         project: the criteria's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return criteria_of(it)[:limit]
 
 
-@CRITERIA.offers("GET /criteria/{name:path}", rests_on=("sums", "outcomes"))
+@CRITERIA.offers("GET /criteria/{name:path}", rests_on=("outcomes",))
 def show_criterion(
     name: str,
     *,
     limit: Limit | None = None,
     after: Text | None = None,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> CriterionDetails:
     """Return a criterion with its feedback, newest first, a page at a time.
@@ -310,36 +280,32 @@ def show_criterion(
         name: the criterion's name.
         limit: the maximum number of pieces of feedback; as many as the settings say when not given.
         after: the cursor of the page before.
-        at: a past moment to answer for.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return details_of(it, name, limit=limit, after=after)
 
 
-@CRITERIA.offers("POST /criteria/weigh", rests_on=("sums",))
-def weigh_scores(
-    *, scores: Mapping[str, float], at: Moment | None = None, project: str | None = None
-) -> WeighingAnswer:
+@CRITERIA.offers("POST /criteria/weigh")
+def weigh_scores(*, scores: Mapping[str, float], project: str | None = None) -> WeighingAnswer:
     """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
 
     Args:
         scores: by criterion, a number from 0 to 1.
-        at: a past moment whose weights count.
         project: whose criteria.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
     checked = checked_scores(scores)
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         weights = {each.name: weight_of(each.standing) for each in criteria_of(it)}
         otherwise = Weight(it.settings.criteria.weight_without_feedback, NO_FEEDBACK)
         weighed = weighted_evaluation(checked, weights, otherwise=otherwise)
-        return WeighingAnswer(project=it.project, as_of=it.at, **vars(weighed))
+        return WeighingAnswer(project=it.project, **vars(weighed))
 
 
 def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighing:

@@ -99,9 +99,7 @@ def estimate_rules(settings: DaemonSettings) -> tuple[int, float]:
     return settings.rules.advice.max_runs, settings.decay.half_life_days
 
 
-def read_estimates(
-    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
-) -> Estimates:
+def read_estimates(connection: Connection, settings: DaemonSettings, project: str) -> Estimates:
     """Return the estimates of a project, counted from its runs; see `CountedAnswers`.
 
     Raises:
@@ -118,10 +116,8 @@ def read_estimates(
         from trackrecord.learning.advice.tasks.heard import heard_runs
         from trackrecord.store.advice.runs import read_runs
 
-        noted = read_runs(connection, project_id, limit=most, at=at)
+        noted = read_runs(connection, project_id, limit=most)
         runs = with_verdict(heard_runs(noted, settings.caps))
-        return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
+        return estimate(runs, now=time.time(), half_life_days=half_life)
 
-    if at is not None:
-        return counted_estimates.answer(connection, project_id, (*rules, at), count)
     return counted_estimates.counted(connection, settings, project_id, rules, count)

@@ -24,7 +24,7 @@ _kept: Final = AnswerCache[tuple[Command, ...]](8)
 
 
 def found_commands(
-    connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
+    connection: Connection, settings: DaemonSettings, project_id: int
 ) -> tuple[Command, ...]:
     """Return what runs in a project's repositories and what does not; see `AnswerCache`.
 
@@ -32,42 +32,31 @@ def found_commands(
         connection: a reading transaction.
         settings: the rules.
         project_id: whose commands.
-        at: a past moment to answer for.
     """
     limit = min(settings.advice.max_runs, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
-        runs = read_tried_runs(connection, project_id, limit=limit, at=at)
-        return tuple(commands_of(runs, now=time.time() if at is None else at))
+        runs = read_tried_runs(connection, project_id, limit=limit)
+        return tuple(commands_of(runs, now=time.time()))
 
-    return _kept.answer(connection, project_id, (limit, at), find)
+    return _kept.answer(connection, project_id, (limit,), find)
 
 
 def standing_defects(
-    connection: Connection,
     client: redis.Redis,
     settings: DaemonSettings,
     project: str,
-    *,
-    at: float | None = None,
 ) -> Sequence[Defect]:
     """Return what has failed for so long that people should hear of it, the longest streak first.
 
-    The worker has counted it; only for a past moment is it counted here.
+    The worker has counted it.
 
     Args:
-        connection: a reading transaction.
         client: a Redis client.
         settings: the rules, and where the worker leaves it.
         project: whose commands.
-        at: a past moment to answer for.
     """
-    if at is None:
-        from trackrecord.prompt.reading.noted_defects import cached_defects
+    from trackrecord.prompt.reading.noted_defects import cached_defects
 
-        found = cached_defects(client, settings, project)
-    else:
-        from ..prompt_documents.advice import build_moments
-
-        found = build_moments(connection, project, settings.rules, at=at).defects
+    found = cached_defects(client, settings, project)
     return [each for each in found if not each.ended_at]

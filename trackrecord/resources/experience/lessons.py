@@ -14,7 +14,6 @@ from trackrecord.resources.declaration.checks import (
     Choice,
     LessonId,
     Limit,
-    Moment,
     Name,
     Reason,
     ToolName,
@@ -268,9 +267,9 @@ def _all_lessons(it: Transaction) -> list[LessonAnswer]:
 
     from .sourced_lessons import found_lessons
 
-    decided = dismissed_lessons(it.connection, it.project_id, at=it.at)
+    decided = dismissed_lessons(it.connection, it.project_id)
     dismissed = {name: LessonChange.of(each) for name, each in decided.items()}
-    found = found_lessons(it.connection, it.settings, it.project_id, at=it.at)
+    found = found_lessons(it.connection, it.settings, it.project_id)
     return [
         LessonAnswer.of(each.lesson, each.sources, dismissed.get(each.lesson.id)) for each in found
     ]
@@ -291,7 +290,7 @@ def details_of(it: Transaction, lesson_id: str) -> LessonDetails:
     shown = known[_whole_lesson_id(lesson_id, known, it.project)]
     lesson = shown.lesson
     runs = runs_of_outcomes(it.connection, it.project_id, lesson.outcomes)
-    decisions = lesson_history(it.connection, it.project_id, lesson.id, at=it.at)
+    decisions = lesson_history(it.connection, it.project_id, lesson.id)
     return LessonDetails.of(
         lesson,
         shown.agents,
@@ -330,7 +329,6 @@ LESSONS = Resource(
 
 @LESSONS.offers(
     "GET /lessons",
-    rests_on=("runs",),
     command="list",
     sorting=sorting_of(
         "lessons", "id", id="id", name="text", kind="kind", state="trust", tool="main_tool",
@@ -352,7 +350,6 @@ def list_lessons(
     kind: Choice[LessonKind] | None = None,
     state: Choice[LessonState] | None = None,
     everything: bool = False,
-    at: Moment | None = None,
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[LessonAnswer]:
@@ -363,32 +360,28 @@ def list_lessons(
         kind: only lessons of this kind.
         state: only lessons in this state.
         everything: whether faded and dismissed lessons are returned, too.
-        at: a past moment to answer for.
         limit: the maximum number of lessons to return; all when not given.
         project: the lessons' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return lessons_of(it, tool=tool, kind=kind, state=state, everything=everything)[:limit]
 
 
-@LESSONS.offers("GET /lessons/{lesson_id}", rests_on=("runs",), command="show")
-def show_lesson(
-    lesson_id: LessonId, *, at: Moment | None = None, project: str | None = None
-) -> LessonDetails:
+@LESSONS.offers("GET /lessons/{lesson_id}", command="show")
+def show_lesson(lesson_id: LessonId, *, project: str | None = None) -> LessonDetails:
     """Show one lesson: its counts, the newest runs behind it, decisions about it.
 
     Args:
         lesson_id: the lesson's id, or the beginning of it.
-        at: a past moment to answer for.
         project: the lesson's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return details_of(it, lesson_id)
 
 

@@ -24,7 +24,6 @@ from trackrecord.resources.declaration.checks import (
     FromInput,
     Limit,
     MemoryId,
-    Moment,
     Share,
     Text,
 )
@@ -221,7 +220,6 @@ def count_memories(
     type: Choice[MemoryType] | None = None,  # noqa: A002 - as above
     source: AgentName | None = None,
     min_confidence: Share | None = None,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> int:
     """Return how many memories `list_memories` returns without a limit.
@@ -229,11 +227,11 @@ def count_memories(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.memories.write import count_matching
 
         wanted = memory_filter(type, source, min_confidence)
-        return count_matching(it.connection, it.project_id, wanted, at=it.at)
+        return count_matching(it.connection, it.project_id, wanted)
 
 
 def ids_beside(project: str, ids: list[str]) -> list[str]:
@@ -278,10 +276,10 @@ MEMORIES = Resource(
     rank=lambda memory: -memory.created_at,
     in_pages=True,
     total=count_memories,
-    columns=("created_at", "trend", *_COLUMNS),
-    drawings=("trend",),
+    columns=("created_at", *_COLUMNS),
+
     about="text",
-    secondary=(*_SECONDARY, "trend", "confidence", "created_at"),
+    secondary=(*_SECONDARY, "confidence", "created_at"),
     cells={"type": _type_in_words},
     nothing="no memories to show in project {project!r}",
 )  # fmt: skip
@@ -290,7 +288,6 @@ def list_memories(
     type: Choice[MemoryType] | None = None,  # noqa: A002 - as above
     source: AgentName | None = None,
     min_confidence: Share | None = None,
-    at: Moment | None = None,
     limit: Limit | None = None,
     after: Text | None = None,
     project: str | None = None,
@@ -301,7 +298,6 @@ def list_memories(
         type: only memories of this type.
         source: only memories that this agent stored.
         min_confidence: only memories with at least this stored confidence.
-        at: a past moment to answer for.
         limit: the maximum number of memories to return; all when not given.
         after: the `cursor` of a memory: only the memories that follow it.
         project: the memories' project; the settings' project when not given.
@@ -309,32 +305,27 @@ def list_memories(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.memories.write import list_memories as read_memories
 
         wanted = memory_filter(type, source, min_confidence)
         place = None if after is None else place_of(after, MemoryPlace)
-        found = read_memories(
-            it.connection, it.project_id, wanted, at=it.at, limit=limit, after=place
-        )
+        found = read_memories(it.connection, it.project_id, wanted, limit=limit, after=place)
         return [Memory.of(it, each) for each in found]
 
 
-@MEMORIES.offers("GET /memories/{memory_id:path}", command="show")
-def show_memory(
-    memory_id: MemoryId, *, at: Moment | None = None, project: str | None = None
-) -> MemoryDetails:
+@MEMORIES.offers("GET /memories/{memory_id:path}")
+def show_memory(memory_id: MemoryId, *, project: str | None = None) -> MemoryDetails:
     """Return a memory with its history.
 
     Args:
         memory_id: the memory's id, or the beginning of it.
-        at: a past moment to answer for.
         project: the memory's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return details_of(it, memory_id)
 
 
@@ -343,14 +334,14 @@ def details_of(it: Transaction, memory_id: str) -> MemoryDetails:
 
     Raises:
         UnknownProject: nothing is on record for the project.
-        UnknownId: the project has no such memory, or had none at that moment.
+        UnknownId: the project has no such memory.
         AmbiguousId: several memories' ids begin so.
     """
     from trackrecord.store.memories.read import changes_of, find_memory
 
     whole = whole_memory_id(it.connection, it.project, memory_id)
-    stored = find_memory(it.connection, it.project_id, whole, at=it.at)
-    changes = changes_of(it.connection, stored.row, at=it.at)
+    stored = find_memory(it.connection, it.project_id, whole)
+    changes = changes_of(it.connection, stored.row)
     return MemoryDetails.of(
         it, stored, history=tuple(MemoryChange(**vars(each)) for each in changes)
     )
@@ -488,7 +479,6 @@ def find_memories(
     *,
     limit: Few = 5,
     min_confidence: Share = 0.0,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> list[RecalledMemory]:
     """Return the memories that fit a text, best first; nothing is changed by it.
@@ -497,13 +487,12 @@ def find_memories(
         text: the text that the memories are to fit.
         limit: the maximum number of memories to return, up to 1000.
         min_confidence: the minimum effective (decayed) confidence, from 0 to 1.
-        at: a past moment to answer for.
         project: the memories' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.memories.recall import recall as find
 
         found = find(
@@ -514,7 +503,6 @@ def find_memories(
             now=it.moment,
             limit=limit,
             min_confidence=min_confidence,
-            at=it.at,
         )
         return [
             RecalledMemory.of(it, each.memory, relevance=each.relevance, score=each.rank)
@@ -542,28 +530,25 @@ def recall(
     *,
     limit: Few = 5,
     min_confidence: Share = 0.0,
-    at: Moment | None = None,
     reset: bool = True,
     project: str | None = None,
 ) -> list[RecalledMemory]:
     """Recall the memories that fit a text, best first.
 
-    Each memory returned counts in full again, unless that is switched off or a past moment is
-    asked about.
+    Each memory returned counts in full again, unless that is switched off.
 
     Args:
         text: the text that the memories are to fit.
         limit: the maximum number of memories to return, up to 1000.
         min_confidence: the minimum effective (decayed) confidence, from 0 to 1.
-        at: a past moment to answer for.
-        reset: whether the decay clock of the memories returned starts again; never with `at`.
+        reset: whether the decay clock of the memories returned starts again.
         project: the memories' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    found = find_memories(text, limit=limit, min_confidence=min_confidence, at=at, project=project)
-    if found and reset and at is None:
+    found = find_memories(text, limit=limit, min_confidence=min_confidence, project=project)
+    if found and reset:
         with write_project(project) as it:
             from trackrecord.store.memories.recall import reset_clocks
 
@@ -575,23 +560,12 @@ def recall(
 @MEMORIES.offers(
     "GET /tasks/similar",
     rests_on=("outcomes", "texts"),
-    command="similar",
     sorting=sorting_of(
         "tasks", "outcome_id", relevance="relevance", task="task_id", score="raw_score",
         ended="ended_at",
     ),
-    columns=("task", "ended", "verdict", "relevance", "instruction"),
-    about="instruction",
-    secondary=("verdict", "relevance"),
-    cells={
-        "task": lambda task: task.task_id,
-        "ended": lambda task: "success" if task.success else "failure",
-    },
-    nothing="no past task of project {project!r} fits this text",
 )  # fmt: skip
-def similar_tasks(
-    text: Text, *, limit: Few = 5, at: Moment | None = None, project: str | None = None
-) -> list[PastTask]:
+def similar_tasks(text: Text, *, limit: Few = 5, project: str | None = None) -> list[PastTask]:
     """Find past tasks whose instruction fits a text, best first, and how they ended.
 
     A worker puts the words of a task into the index after it has learnt it.
@@ -599,17 +573,16 @@ def similar_tasks(
     Args:
         text: the text of the task at hand.
         limit: the maximum number of tasks to return, up to 1000.
-        at: a past moment to answer for.
         project: the tasks' project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.memories.past_tasks import similar_tasks as find
 
         most = it.settings.memories.max_candidates
-        found = find(it.connection, it.project_id, text, most=most, limit=limit, at=it.at)
+        found = find(it.connection, it.project_id, text, most=most, limit=limit)
         return [PastTask(**vars(each)) for each in found]
 
 

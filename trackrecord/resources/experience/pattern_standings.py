@@ -60,7 +60,6 @@ def ordered_standings(
     settings: DaemonSettings,
     project_id: int,
     estimates: Estimates,
-    at: float | None,
 ) -> tuple[Standing, ...]:
     """Return the standing of all patterns, best first, anti-patterns last; see `AnswerCache`.
 
@@ -69,10 +68,8 @@ def ordered_standings(
     rules = settings.rules
 
     def compute() -> tuple[Standing, ...]:
-        return _in_order(connection, settings, project_id, estimates, at)
+        return _in_order(connection, settings, project_id, estimates)
 
-    if at is not None:
-        return compute()
     return _kept.answer(connection, project_id, (rules.maturity, rules.antipatterns), compute)
 
 
@@ -81,12 +78,11 @@ def _in_order(
     settings: DaemonSettings,
     project_id: int,
     estimates: Estimates,
-    at: float | None = None,
 ) -> tuple[Standing, ...]:
     rules = settings.rules
     found = (
         judged_standing(each, settings, estimates)
-        for each in read_standings(connection, project_id, rules, now=time.time(), at=at)
+        for each in read_standings(connection, project_id, rules, now=time.time())
     )
     return tuple(sorted(found, key=place_in_order))
 
@@ -169,7 +165,7 @@ def rank_score(standing: Standing) -> float:
 
 
 def count_patterns(
-    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+    connection: Connection, settings: DaemonSettings, project: str
 ) -> tuple[int, int]:
     """Return how many patterns of a project are no anti-patterns, and how many are.
 
@@ -180,10 +176,10 @@ def count_patterns(
         UnknownProject: nothing is on record for the project.
     """
     row = project_row(connection, project)
-    found = read_standings(connection, row, settings.rules, now=time.time(), at=at)
+    found = read_standings(connection, row, settings.rules, now=time.time())
     warned = [each for each in found if each.is_inverted]
     if warned:
-        estimates = read_estimates(connection, settings, project, at=at)
+        estimates = read_estimates(connection, settings, project)
         warned = [each for each in warned if judged_standing(each, settings, estimates).is_inverted]
     return len(found) - len(warned), len(warned)
 

@@ -17,7 +17,6 @@ from trackrecord.resources.access.project_store import Transaction, change_proje
 from trackrecord.resources.declaration.checks import (
     Choice,
     Limit,
-    Moment,
     Name,
     PatternId,
     Reason,
@@ -375,12 +374,12 @@ def patterns_of(
         page = page_of_patterns(it, after=place or 0, limit=limit, language=language)
         if page is not None:
             return page[0]
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
-    found = ordered_standings(it.connection, it.settings, it.project_id, estimates, it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
+    found = ordered_standings(it.connection, it.settings, it.project_id, estimates)
     standings = [each for each in found if wanted.admits(each)]
     if source is not None:
         most = it.settings.rules.advice.max_runs
-        slugs = patterns_of_source(it.connection, it.project_id, source, limit=most, at=it.at)
+        slugs = patterns_of_source(it.connection, it.project_id, source, limit=most)
         standings = [each for each in standings if each.facts.slug in slugs]
     if place is not None:
         standings = standings[bisect_right(standings, place, key=place_in_order) :]
@@ -405,8 +404,6 @@ def page_of_patterns(
     from .estimates import read_estimates
     from .pattern_standings import counted_places, standings_at
 
-    if it.at is not None:
-        return None
     estimates = read_estimates(it.connection, it.settings, it.project)
     places = counted_places(it.connection, it.settings, it.project_id, estimates)
     if places is None:
@@ -428,7 +425,7 @@ def find_pattern(it: Transaction, pattern_id: str) -> Pattern:
 
     Raises:
         UnknownProject: nothing is on record for the project.
-        UnknownId: the project has no such pattern, or had none at that moment.
+        UnknownId: the project has no such pattern.
         AmbiguousId: several patterns' ids begin so.
     """
     from trackrecord.store.patterns.read import read_standings
@@ -438,12 +435,12 @@ def find_pattern(it: Transaction, pattern_id: str) -> Pattern:
 
     slug = standings.pattern_slug(it.connection, it.project, pattern_id)
     found = read_standings(
-        it.connection, it.project_id, it.settings.rules, now=time.time(), at=it.at, slug=slug
+        it.connection, it.project_id, it.settings.rules, now=time.time(), slug=slug
     )
     if not found:
         message = standings.unknown_pattern(pattern_id, it.project)
         raise UnknownId(message, hint=standings.PATTERNS_HINT)
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     standing = standings.judged_standing(found[0], it.settings, estimates)
     return Pattern(standing, _presenter(it, "en"), estimates)
 
@@ -459,15 +456,15 @@ def details_of(it: Transaction, pattern_id: str, *, examples: int | None = None)
 
     Raises:
         UnknownProject: nothing is on record for the project.
-        UnknownId: the project has no such pattern, or had none at that moment.
+        UnknownId: the project has no such pattern.
         AmbiguousId: several patterns' ids begin so.
     """
     from trackrecord.store.patterns.read import read_changes, read_examples
 
     pattern = find_pattern(it, pattern_id)
     most = it.settings.antipatterns.examples_kept if examples is None else examples
-    observed = read_examples(it.connection, it.project_id, pattern.slug, at=it.at, most=most)
-    changes = read_changes(it.connection, it.project_id, pattern.slug, at=it.at)
+    observed = read_examples(it.connection, it.project_id, pattern.slug, most=most)
+    changes = read_changes(it.connection, it.project_id, pattern.slug)
     return PatternDetails.of(
         pattern,
         examples=tuple(ExampleAnswer(**asdict(each)) for each in observed),
@@ -504,7 +501,6 @@ def _decided_in_words(decision: PatternDecision) -> str:
 
 def count_listed(
     *,
-    at: Moment | None = None,
     lang: Language = "en",
     project: str | None = None,
     **wanted: Any,  # noqa: ANN401 - the other arguments of `list_patterns`
@@ -515,11 +511,11 @@ def count_listed(
         TrackrecordError: the message says in one line what is wrong.
     """
     if not any(wanted.values()):
-        with read_project(project, at) as it:
+        with read_project(project) as it:
             page = page_of_patterns(it, limit=0)
         if page is not None:
             return page[1]
-    return len(list_patterns(**wanted, at=at, lang=lang, project=project))
+    return len(list_patterns(**wanted, lang=lang, project=project))
 
 
 PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide about it.")
@@ -527,7 +523,6 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
 
 @PATTERNS.offers(
     "GET /patterns",
-    rests_on=("sums", "runs"),
     command="list",
     answers=PatternAnswer,
     sorting=sorting_of(
@@ -540,11 +535,11 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
     in_pages=True,
     total=count_listed,
     columns=(
-        "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",
+        "id", "state", "score", "helpful", "neutral", "harmful", "content", "estimate",
     ),
-    drawings=("trend",),
+
     about="content",
-    secondary=("neutral", "score", "estimate", "trend", "harmful", "helpful"),
+    secondary=("neutral", "score", "estimate", "harmful", "helpful"),
     cells={
         "state": lambda pattern: pattern.state_in_words,
         "helpful": lambda pattern: pattern.shown.helpful_count,
@@ -564,7 +559,6 @@ def list_patterns(
     state: Choice[Maturity] | None = None,
     tag: Text | None = None,
     content: Text | None = None,
-    at: Moment | None = None,
     limit: Limit | None = None,
     after: Text | None = None,
     lang: Language = "en",
@@ -577,7 +571,6 @@ def list_patterns(
         state: only patterns in this maturity state.
         tag: only patterns with this tag, or of this kind: `strategy` or `named`.
         content: only patterns whose content contains this text.
-        at: a past moment to answer for.
         limit: the maximum number of patterns to return; all when not given.
         after: the `cursor` of a pattern: only the patterns that follow it.
         lang: the language of their contents and reasons, "en" or "zh".
@@ -586,7 +579,7 @@ def list_patterns(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return patterns_of(
             it, state=state, tag=tag, content=content, only_anti=only_anti, language=lang,
             after=after, limit=limit,
@@ -595,25 +588,19 @@ def list_patterns(
 
 @PATTERNS.offers(
     "GET /patterns/{pattern_id:path}",
-    rests_on=("sums", "runs"),
     command="show",
-    columns=("trend",),
-    drawings=("trend",),
 )
-def show_pattern(
-    pattern_id: PatternId, *, at: Moment | None = None, project: str | None = None
-) -> PatternDetails:
+def show_pattern(pattern_id: PatternId, *, project: str | None = None) -> PatternDetails:
     """Show one pattern with its numbers, its newest examples and its history.
 
     Args:
         pattern_id: the pattern's id, that of its anti-pattern, or the beginning of either.
-        at: a past moment to answer for.
         project: the pattern's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         return details_of(it, pattern_id)
 
 

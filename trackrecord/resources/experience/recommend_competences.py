@@ -135,8 +135,8 @@ def recommend_competences(
     *,
     task: str | None,
     limit: int,
+    now: float,
     source: str | None = None,
-    at: float | None = None,
     conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
 ) -> RecommendedProcedures:
     """Return the procedures that the successes of similar tasks speak for.
@@ -150,19 +150,18 @@ def recommend_competences(
         project: its name.
         task: the task's text; without one every success votes alike.
         limit: the maximum number of candidates to return.
+        now: the moment that salience is computed for.
         source: only the runs of this agent vote; None for those of all.
-        at: a past moment to answer for.
         conditions: the conditions of the task; procedures whose records were used under other ones
             rank below, those that were used under these rank above.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    now = time.time() if at is None else at
     wanted = task if task and task.strip() else None
     project_id = project_row(connection, project)
-    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
-    places = _Places(project, read_competences(connection, project_id, at=at))
+    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs)
+    places = _Places(project, read_competences(connection, project_id))
     ballots = ballots_of(
         (run for run in runs if source is None or run.source == source),
         settings.decay.half_life_days,
@@ -170,7 +169,7 @@ def recommend_competences(
     found = recommend(
         ballots,
         wanted,
-        now=now,
+        now=time.time(),
         excluded=_excluded(ballots, places),
         half_life_days=settings.decay.half_life_days,
     )

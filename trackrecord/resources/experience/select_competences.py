@@ -1,5 +1,6 @@
 """Selection: which competence records fit a task, compared by words or by embeddings."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,6 @@ from trackrecord.store.competences.selection.select import (
     ScoredRecord,
     Selected,
     select_competences,
-    select_in_past,
 )
 from trackrecord.store.database.engine import reading
 
@@ -115,7 +115,6 @@ class Selector:
         task: str | None,
         limit: int,
         now: float,
-        at: float | None = None,
         with_fallbacks: bool = False,
         conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
     ) -> SelectionResult:
@@ -125,8 +124,7 @@ class Selector:
             project: its name.
             task: the task's text, if any.
             limit: the maximum number of candidates to return.
-            now: the present, seconds since the epoch.
-            at: a past moment to answer for; tasks are compared by words then.
+            now: the moment that recency and salience are computed for, seconds since the epoch.
             with_fallbacks: whether to look for the candidates' fallbacks, among all records.
             conditions: the conditions of the task; records that were used under other ones rank
                 below, those that were used under these rank above.
@@ -136,73 +134,37 @@ class Selector:
             WrongDimension: the embedding endpoint's vectors are not as long as they must be.
         """
         wanted = task if task and task.strip() else None
-        if at is not None:
-            answer, compared_by = self._in_past(project, wanted, limit, at, conditions), "words"
-        else:
-            answer, compared_by = self._now(project, wanted, limit, now, conditions)
-        return SelectionResult(
-            answer,
-            compared_by if wanted else "confidence",
-            task=task,
-            now=now if at is None else at,
-            needs_more_below=self._settings.competence.needs_more_below,
-            fallbacks=self._fallbacks(project, answer, at) if with_fallbacks else {},
-        )
-
-    def _in_past(
-        self,
-        project: str,
-        task: str | None,
-        limit: int,
-        at: float,
-        conditions: Any,  # noqa: ANN401 - as above
-    ) -> Selected:
-        rules = self._settings.competence
         with reading(self._engine) as connection:
             project_id = project_row(connection, project)
-            return select_in_past(
-                connection,
-                project_id,
-                rules,
-                task=task,
-                limit=limit,
-                at=at,
-                conditions=conditions,
-            )
-
-    def _now(
-        self,
-        project: str,
-        task: str | None,
-        limit: int,
-        now: float,
-        conditions: Any,  # noqa: ANN401 - as above
-    ) -> tuple[Selected, str]:
-        with reading(self._engine) as connection:
-            project_id = project_row(connection, project)
-        by_vectors = (
-            None if task is None else self._embedder.applicability(project_id, task, now=now)
-        )
+        by_vectors = None
+        if wanted is not None:
+            by_vectors = self._embedder.applicability(project_id, wanted, now=time.time())
         with reading(self._engine) as connection:
             answer = select_competences(
                 connection,
                 project_id,
                 self._settings.competence,
-                task=task,
+                task=wanted,
                 limit=limit,
                 now=now,
                 applicability=by_vectors,
                 conditions=conditions,
             )
-        return answer, "words" if by_vectors is None else "embeddings"
+        compared_by = "words" if by_vectors is None else "embeddings"
+        return SelectionResult(
+            answer,
+            compared_by if wanted else "confidence",
+            task=task,
+            now=now,
+            needs_more_below=self._settings.competence.needs_more_below,
+            fallbacks=self._fallbacks(project, answer) if with_fallbacks else {},
+        )
 
-    def _fallbacks(
-        self, project: str, answer: Selected, at: float | None
-    ) -> Mapping[str, tuple[str, ...]]:
+    def _fallbacks(self, project: str, answer: Selected) -> Mapping[str, tuple[str, ...]]:
         # Only a record that failed somewhere has a fallback, and only then are all of them read.
         triggers = (trigger for each in answer.candidates for trigger in each.record.triggers)
         if not any(trigger.failure_count for trigger in triggers):
             return {}
         with reading(self._engine) as connection:
-            records = read_competences(connection, project_row(connection, project), at=at)
+            records = read_competences(connection, project_row(connection, project))
         return fallbacks_among(records)

@@ -40,7 +40,7 @@ def select_procedures(
         conditions: the conditions of the task, as in a trigger; None for none.
         source: only the runs of this agent vote; None for those of all.
         limit: the maximum number of candidates to return.
-        at: a past moment to answer for.
+        at: the moment that recency and salience are computed for; None for now.
         with_fallbacks: whether to look for the candidates' fallbacks; by "seed" alone.
 
     Raises:
@@ -49,6 +49,7 @@ def select_procedures(
         WrongDimension: the embedding endpoint's vectors are not as long as they must be.
     """
     wanted = None if conditions is None else read_conditions(conditions)
+    now = time.time() if at is None else at
     if by == "advice":
         with reading(engine) as connection:
             return recommend_competences(
@@ -58,15 +59,14 @@ def select_procedures(
                 task=task,
                 limit=limit,
                 source=source,
-                at=at,
+                now=now,
                 conditions=wanted,
             )
     return Selector(engine, settings).select(
         project,
         task=task,
         limit=limit,
-        now=time.time(),
-        at=at,
+        now=now,
         with_fallbacks=with_fallbacks,
         conditions=wanted,
     )

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.runs.runs import NotedRun
     from trackrecord.settings.daemon_settings import DaemonSettings
 
-    from .rates_over_time import Rates
-
-_MOMENTS: Final = 12
-_FEW_OUTCOMES: Final = 500
-
 
 @dataclass(frozen=True)
 class SourcedLesson:
@@ -49,7 +44,7 @@ def lesson_rules(settings: DaemonSettings) -> tuple[LessonRules, int]:
 
 
 def found_lessons(
-    connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
+    connection: Connection, settings: DaemonSettings, project_id: int
 ) -> tuple[SourcedLesson, ...]:
     """Return the lessons of a project, the strongest first; see `CountedAnswers`.
 
@@ -57,29 +52,26 @@ def found_lessons(
         connection: a reading transaction.
         settings: the rules.
         project_id: whose lessons.
-        at: a past moment to answer for.
     """
     rules = lesson_rules(settings)
 
     def find() -> tuple[SourcedLesson, ...]:
-        return _find(connection, settings, project_id, at)
+        return _find(connection, settings, project_id)
 
-    if at is not None:
-        return counted_lessons.answer(connection, project_id, (*rules, at), find)
     return counted_lessons.counted(connection, settings, project_id, rules, find)
 
 
 def _find(
-    connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
+    connection: Connection, settings: DaemonSettings, project_id: int
 ) -> tuple[SourcedLesson, ...]:
     # Imported only where lessons are counted: it takes a command as long as all else.
     from trackrecord.learning.advice.lessons.find import find_lessons
     from trackrecord.learning.advice.tasks.heard import heard_runs
     from trackrecord.store.advice.runs import read_noted_runs
 
-    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
+    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs)
     runs = heard_runs(runs, settings.caps)
-    lessons = find_lessons(runs, settings.lessons, now=time.time() if at is None else at)
+    lessons = find_lessons(runs, settings.lessons, now=time.time())
     return with_sources(lessons, runs)
 
 
@@ -87,60 +79,6 @@ def with_sources(lessons: Iterable[Lesson], runs: Iterable[NotedRun]) -> tuple[S
     """Return lessons with the agents that reported their newest runs."""
     sources = {run.outcome: run.source for run in runs}
     return tuple(SourcedLesson(each, _sources(each, sources)) for each in lessons)
-
-
-def lesson_strength_over_time(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    lesson_id: str,
-    *,
-    at: float | None = None,
-) -> Rates:
-    """Return a lesson's strength at some moments from the first outcome up to now, or to a moment.
-
-    All lessons are counted anew for each moment: see `is_quickly_counted`.
-
-    Args:
-        connection: a reading transaction.
-        settings: the rules.
-        project: whose lesson.
-        lesson_id: its whole id.
-        at: a past moment to answer for.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.outcomes.projects import first_received
-
-    from .rates_over_time import PastRate, evenly
-
-    project_id = project_row(connection, project)
-    until = time.time() if at is None else at
-    since = first_received(connection, project_id)
-    moments = evenly(until if since is None else since, until, _MOMENTS)
-    return tuple(
-        PastRate(moment, _strength(_find(connection, settings, project_id, moment), lesson_id))
-        for moment in moments
-    )
-
-
-def is_quickly_counted(connection: Connection, project: str) -> bool:
-    """Return whether the lessons of a project are counted in some ten milliseconds.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.outcomes.projects import count_outcomes
-
-    counts = count_outcomes(connection, project_row(connection, project), None)
-    return counts.outcomes <= _FEW_OUTCOMES
-
-
-def _strength(found: tuple[SourcedLesson, ...], lesson_id: str) -> float | None:
-    return next((each.lesson.strength for each in found if each.lesson.id == lesson_id), None)
 
 
 def _sources(lesson: Lesson, sources: dict[int, str]) -> tuple[str, ...]:

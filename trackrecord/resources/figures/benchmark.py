@@ -140,13 +140,9 @@ def take_snapshot(it: Transaction, *, since: float | None, warn: Warn) -> Benchm
     return BenchmarkSnapshot.of(it.project, taken)
 
 
-def read_benchmark(
-    settings: DaemonSettings, project: str, *, warn: Warn, at: float | None = None
-) -> list[BenchmarkRun]:
-    """Return the runs that are kept of a project, oldest first; only those up to a moment."""
+def read_benchmark(settings: DaemonSettings, project: str, *, warn: Warn) -> list[BenchmarkRun]:
+    """Return the runs that are kept of a project, oldest first."""
     snapshots = _history(settings, project, warn).snapshots()
-    if at is not None:
-        snapshots = [snapshot for snapshot in snapshots if snapshot.at <= at]
     before = [None, *snapshots]
     return [
         BenchmarkRun.of(project, taken, changes=dict(changes(earlier, taken)))
@@ -160,7 +156,6 @@ def judge_last_run(
     names: Iterable[str],
     *,
     warn: Warn,
-    at: float | None = None,
 ) -> Gate:
     """Return whether the last run is as good as the thresholds demand.
 
@@ -169,9 +164,8 @@ def judge_last_run(
         project: whose run.
         names: the checks to apply; none for all of them.
         warn: is called with one line about a history that was set aside.
-        at: judge the last run up to this moment.
     """
-    runs = read_benchmark(settings, project, warn=warn, at=at)
+    runs = read_benchmark(settings, project, warn=warn)
     last = runs[-1].snapshot if runs else None
     checks = judge(settings.benchmark, last, tuple(names) or CHECKS)
     return Gate(
@@ -215,21 +209,18 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
     command="report",
     sorting=sorting_of("runs", "at", at="at", outcomes="outcomes", rate="success_rate"),
 )
-def benchmark_runs(
-    *, at: Moment | None = None, limit: Limit = 10, project: str | None = None
-) -> list[BenchmarkRun]:
+def benchmark_runs(*, limit: Limit = 10, project: str | None = None) -> list[BenchmarkRun]:
     """Return the last runs of the benchmark, oldest first, each with what changed since before.
 
     Args:
-        at: only runs up to this moment.
         limit: the maximum number of runs to return.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
-        found = read_benchmark(it.settings, it.project, at=it.at, warn=_log.warning)[-limit:]
+    with read_project(project) as it:
+        found = read_benchmark(it.settings, it.project, warn=_log.warning)[-limit:]
         if not found:
             from trackrecord.resources.access.project_rows import project_row
 
@@ -238,19 +229,15 @@ def benchmark_runs(
 
 
 @BENCHMARK.offers("GET /benchmark/gate", command="gate")
-def benchmark_gate(
-    checks: Iterable[str] = (), *, at: Moment | None = None, project: str | None = None
-) -> Gate:
+def benchmark_gate(checks: Iterable[str] = (), *, project: str | None = None) -> Gate:
     """Return whether the last run of the benchmark is as good as the thresholds demand.
 
     Args:
         checks: the names of the checks to apply; all of them when not given.
-        at: judge the last run up to this moment.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    moment = moment_of(at)
     with open_project(project) as here:
-        return judge_last_run(here.settings, here.project, checks, at=moment, warn=_log.warning)
+        return judge_last_run(here.settings, here.project, checks, warn=_log.warning)

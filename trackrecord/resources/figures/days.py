@@ -39,9 +39,7 @@ class Day:
     high: float | None
 
 
-def outcomes_by_day(
-    connection: Connection, project: str, *, days: int, until: float, at: float | None = None
-) -> list[Day]:
+def outcomes_by_day(connection: Connection, project: str, *, days: int, until: float) -> list[Day]:
     """Return the last days of a project, the first one first; those without outcomes, too.
 
     Args:
@@ -49,14 +47,11 @@ def outcomes_by_day(
         project: whose outcomes.
         days: how many days.
         until: a moment of the last one, seconds since the epoch.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    counted = {
-        each.day: each for each in read_days(connection, project_row(connection, project), at=at)
-    }
+    counted = {each.day: each for each in read_days(connection, project_row(connection, project))}
     last = min(day_of(until), _LAST_DAY)
     first = max(0, last - days + 1)
     return [_day(day, counted.get(day, CountedDay(day, 0, 0, 0))) for day in range(first, last + 1)]

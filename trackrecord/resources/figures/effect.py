@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.declaration.checks import Moment
 from trackrecord.resources.declaration.paging import sorting_of
-from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+from trackrecord.resources.declaration.resource import Answer, Resource
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -201,7 +200,6 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
 
     Attributes:
         project: whose advice.
-        as_of: the moment that was asked about; null for now.
         holdout: the share of tasks that is withheld advice now.
         tasks: the tasks that ended and count.
         without_outcome: the tasks without an outcome yet.
@@ -214,7 +212,6 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
     """
 
     project: str
-    as_of: Instant | None
     holdout: float
     tasks: BothArmsAnswer
     without_outcome: BothArmsAnswer
@@ -233,7 +230,6 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
         hints: HintEffect,
         *,
         holdout: float,
-        at: float | None,
     ) -> Self:
         """Return what was measured as an answer.
 
@@ -242,11 +238,9 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
             report: what was measured.
             hints: what hints at failures did.
             holdout: the share of tasks that is withheld advice now.
-            at: the moment that was asked about; None for now.
         """
         return cls(
             project=project,
-            as_of=at,
             holdout=holdout,
             tasks=BothArmsAnswer(*report.tasks),
             without_outcome=BothArmsAnswer(*report.open),
@@ -272,31 +266,27 @@ EFFECT_KINDS: Final = sorting_of(
 EFFECT = Resource("effect", "Show whether advice helps: tasks with it beside tasks without.")
 
 
-@EFFECT.offers("GET /effect", rests_on=("runs",))
-def effect(*, at: Moment | None = None, project: str | None = None) -> EffectAnswer:
+@EFFECT.offers("GET /effect")
+def effect(*, project: str | None = None) -> EffectAnswer:
     """Return whether advice helps: tasks that were handed advice beside tasks without.
 
     Args:
-        at: a past moment to answer for.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
-        return measure_effect(it.connection, it.project, setting=it.settings.holdout, at=it.at)
+    with read_project(project) as it:
+        return measure_effect(it.connection, it.project, setting=it.settings.holdout)
 
 
-def measure_effect(
-    connection: Connection, project: str, *, setting: float, at: float | None = None
-) -> EffectAnswer:
+def measure_effect(connection: Connection, project: str, *, setting: float) -> EffectAnswer:
     """Return whether the advice of a project helps.
 
     Args:
         connection: a reading transaction.
         project: whose advice.
         setting: the holdout of the settings, where nobody decided about the project.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -307,11 +297,11 @@ def measure_effect(
     from trackrecord.store.advice.hints import read_hint_effect
 
     project_id = project_row(connection, project)
-    decided = decided_holdout(connection, project_id, at=at)
+    decided = decided_holdout(connection, project_id)
     holdout = setting if decided is None else decided
-    report = read_effect(connection, project_id, at=at)
-    hints = read_hint_effect(connection, project_id, limit=MOST_TASKS, at=at)
-    return EffectAnswer.of(project, report, hints, holdout=holdout, at=at)
+    report = read_effect(connection, project_id)
+    hints = read_hint_effect(connection, project_id, limit=MOST_TASKS)
+    return EffectAnswer.of(project, report, hints, holdout=holdout)
 
 
 def hold_out(

@@ -16,7 +16,6 @@ from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
-from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
@@ -80,7 +79,7 @@ def explained_procedure(it: Transaction, signature: str, task: str | None) -> Ex
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     kind = None if task is None else estimates.kinds.position_for(task)
     whole = signature_of(tools_of(signature))
     found = estimates.procedure(whole, kind)
@@ -174,7 +173,7 @@ class _Subject:
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
     def _unknown(self, some_id: str) -> UnknownId:
-        when = "" if self._it.at is None else f" at {iso(self._it.at)}"
+        when = ""
         nearest = None if self._candidates(some_id) else self._nearest(some_id)
         return UnknownId(
             f"nothing in project {self._it.project!r} had the id {some_id!r}{when}",

@@ -21,7 +21,7 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    run = find_run(it.connection, it.project, outcome_id, at=it.at)
+    run = find_run(it.connection, it.project, outcome_id)
     return ExplanationAnswer(
         id=run.outcome_id, numbers={"success": run.success}, because=tuple(_evidence(run))
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.declaration.checks import Moment, OutcomeId, PatternName, Text
+from trackrecord.resources.declaration.checks import OutcomeId, PatternName, Text
 from trackrecord.resources.declaration.resource import Answer, Resource
 
 
@@ -31,33 +31,29 @@ class ExplanationAnswer(Answer, frozen=True, kw_only=True):
 EXPLANATIONS = Resource("explain", "Explain why something stands where it stands.")
 
 
-@EXPLANATIONS.offers("GET /explain/{some_id:path}", rests_on=("sums", "runs"))
-def explain(
-    some_id: PatternName, *, at: Moment | None = None, project: str | None = None
-) -> ExplanationAnswer:
+@EXPLANATIONS.offers("GET /explain/{some_id:path}")
+def explain(some_id: PatternName, *, project: str | None = None) -> ExplanationAnswer:
     """Return why a pattern, a criterion, a competence record or a memory stands where it stands.
 
     Args:
         some_id: its id, the beginning of it, or the name of the criterion; `criterion:NAME` where a
             pattern has the same name.
-        at: a past moment to answer for.
         project: whose experience; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from .explain import explained
 
         return explained(it, some_id)
 
 
-@EXPLANATIONS.offers("GET /procedures/explanation", rests_on=("runs",))
+@EXPLANATIONS.offers("GET /procedures/explanation")
 def explain_procedure(
     tools: Text,
     *,
     task: Text | None = None,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> ExplanationAnswer:
     """Return how often a procedure succeeds, and why that is expected.
@@ -68,7 +64,6 @@ def explain_procedure(
         tools: the names of the procedure's tools, joined with `+`, in any order.
         task: the text of a task that it is meant for; the tasks that it was used for when not
             given.
-        at: a past moment to answer for.
         project: whose experience; the settings' project when not given.
 
     Raises:
@@ -77,27 +72,24 @@ def explain_procedure(
     if not tools.strip(" +"):
         message = "tools names no tool: join the names of the procedure's tools with +"
         raise InvalidRequest(message)
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from .explain import explained_procedure
 
         return explained_procedure(it, tools, task)
 
 
-@EXPLANATIONS.offers("GET /runs/{outcome_id:path}/explanation", rests_on=("runs",))
-def explain_run(
-    outcome_id: OutcomeId, *, at: Moment | None = None, project: str | None = None
-) -> ExplanationAnswer:
+@EXPLANATIONS.offers("GET /runs/{outcome_id:path}/explanation")
+def explain_run(outcome_id: OutcomeId, *, project: str | None = None) -> ExplanationAnswer:
     """Return how a run went, as it was reported, and the grounds of that.
 
     Args:
         outcome_id: the id of the run's outcome, or the beginning of it.
-        at: a past moment to answer for.
         project: the run's project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from .explain_run import explained_run
 
         return explained_run(it, outcome_id)

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.resources.access.completions import STORED_IDS
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
     FEWEST_CHARS,
@@ -17,8 +16,12 @@ from trackrecord.resources.access.short_ids import (
     matching,
     run_ids_by_parts,
 )
+from trackrecord.store.competences.tables import competence_history
+from trackrecord.store.criteria.tables import criteria
+from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.tables import patterns
 
 CRITERION_PREFIX: Final = "criterion:"
 # By kind: what stands in the column for an id that may be written in another way, too.
@@ -27,6 +30,14 @@ _NAMES: Final[dict[str, Callable[[str], str]]] = {
     "pattern": pattern_id_of,
 }
 
+# By kind: the column of the ids, and that of their project.
+_STORED_IDS: Final = {
+    "pattern": (patterns.c.slug, patterns.c.project_id),
+    "record": (competence_history.c.competence_id, competence_history.c.project_id),
+    "memory": (memories.c.memory_id, memories.c.project_id),
+    "outcome": (outcomes.c.outcome_id, outcomes.c.project_id),
+    "criterion": (criteria.c.name, criteria.c.project_id),
+}
 _MOST_RECORDS: Final = 50
 
 
@@ -55,7 +66,7 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
 
 def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[str]:
     """Look at the first id of each project from the given text on: an index has it."""
-    column, of_project = STORED_IDS[kind]
+    column, of_project = _STORED_IDS[kind]
     name = _NAMES[kind](given) if kind in _NAMES else given
     # As everywhere, fewer than four characters stand for themselves alone.
     is_whole = kind == "criterion" or len(name) < FEWEST_CHARS

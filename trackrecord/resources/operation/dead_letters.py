@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.redis_server import open_redis
-from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of, text_of
+from trackrecord.resources.declaration.checks import IdOf, Limit, Text, text_of
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 from trackrecord.wire.kinds import KINDS, MARK, project_in
@@ -103,7 +103,6 @@ def read_letters(
     keys: Keys,
     *,
     project: str | None = None,
-    at: float | None = None,
     after: str | None = None,
     newest_first: bool = False,
     limit: int | None = None,
@@ -114,7 +113,6 @@ def read_letters(
         client: a Redis client.
         keys: the names of the keys.
         project: only letters that say that they are of this project; None for all.
-        at: only those of the letters still there that had been set aside by this moment.
         after: only the letters that follow the one with this id.
         newest_first: whether the newest come first, and those that follow are older ones.
         limit: the maximum number of letters; None for all.
@@ -125,26 +123,11 @@ def read_letters(
     if after is not None and not _AN_ID.fullmatch(after):
         message = "the cursor is not that of a dead letter"
         raise InvalidCursor(message)
-    last = "+" if at is None else str(int(at * 1000))
+    last = "+"
     at_once = _PAGE if limit is None or project is not None else min(limit, _PAGE)
     pages = _pages(client, keys, "-", last, after=after, newest_first=newest_first, at_once=at_once)
     letters = (_letter(letter_id, fields) for letter_id, fields in pages)
     yield from islice((each for each in letters if project in (None, each.project)), limit)
-
-
-def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> list[str]:
-    """Return the ids of the oldest dead letters whose ids begin with a text.
-
-    Args:
-        client: a Redis client.
-        keys: the names of the keys.
-        begins: the text; "" for any letter.
-        limit: the maximum number of letters to read.
-    """
-    span = _span_of(begins) if begins else ("-", "+")
-    pages = islice(_pages(client, keys, *span, at_once=limit) if span else (), limit)
-    ids = (letter_id.decode() for letter_id, _ in pages)
-    return [letter_id for letter_id in ids if letter_id.startswith(begins)]
 
 
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
@@ -422,7 +405,7 @@ def count_letters(client: redis.Redis, keys: Keys, project: str) -> int:
     return sum(1 for _ in read_letters(client, keys, project=project))
 
 
-def count_dead_letters(*, at: Moment | None = None, project: str | None = None) -> int | None:
+def count_dead_letters(*, project: str | None = None) -> int | None:
     """Return how many dead letters there are; None where each would have to be read for it.
 
     Raises:
@@ -430,7 +413,7 @@ def count_dead_letters(*, at: Moment | None = None, project: str | None = None) 
     """
     from trackrecord.redis.shards import all_shards
 
-    if at is not None or project is not None:
+    if project is not None:
         return None
     with open_redis() as (client, settings):
         shards = all_shards(client, settings.keys)
@@ -468,7 +451,6 @@ DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not
 )
 def list_dead_letters(
     *,
-    at: Moment | None = None,
     limit: Limit | None = 100,
     sort: Text | None = None,
     after: Text | None = None,
@@ -476,11 +458,9 @@ def list_dead_letters(
 ) -> list[DeadLetter]:
     """List the oldest dead letters, each with the reason why it could not be learnt.
 
-    At a past moment the list holds those of the letters still there that had been set aside by
-    then. A dead letter may not say which project it is of, so the list is one for all projects.
+    A dead letter may not say which project it is of, so the list is one for all projects.
 
     Args:
-        at: only those of the letters still there that had been set aside by this moment.
         limit: the maximum number of letters to return; None for all.
         sort: "-set-aside" for the newest instead of the oldest.
         after: the `cursor` of a letter: only the letters that follow it.
@@ -495,7 +475,7 @@ def list_dead_letters(
     with open_redis() as (client, settings):
         return list(
             read_letters(
-                client, settings.keys, project=project, at=moment_of(at), after=place,
+                client, settings.keys, project=project, after=place,
                 newest_first=newest_first, limit=limit,
             )
         )  # fmt: skip

@@ -4,14 +4,12 @@ Every answer is bounded: projects beyond a number are one, and each server is as
 trip or a few statements, however much is on record.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.redis.problems import memory_of_servers
 from trackrecord.redis.shards import all_shards
@@ -70,21 +68,6 @@ class RedisMemory:
 
 
 @dataclass(frozen=True)
-class InCache:
-    """The numbers of one project in Redis.
-
-    Attributes:
-        project: its name.
-        age_s: age of its cached rankings; None when there are none.
-        tasks_in_flight: the tasks of which errors or attempts are kept, succeeded or not.
-    """
-
-    project: str
-    age_s: float | None
-    tasks_in_flight: int
-
-
-@dataclass(frozen=True)
 class FleetFigures:
     """The figures that concern no single project.
 
@@ -92,13 +75,11 @@ class FleetFigures:
         flow: the stream and the workers.
         counts: what workers have counted.
         memory: the memory of Redis; None if its user may not ask.
-        notifications: how much is still to be told.
     """
 
     flow: Flow
     counts: FleetCounts
     memory: RedisMemory | None
-    notifications: int
 
 
 def project_figures(
@@ -128,7 +109,7 @@ def project_figures(
 
 def _one(connection: Connection, project: str) -> dict[int, tuple[str, ProjectCounts]]:
     row = project_id_of(connection, project)
-    return {} if row is None else {row: (project, count_outcomes(connection, row, None))}
+    return {} if row is None else {row: (project, count_outcomes(connection, row))}
 
 
 def _rebuilds_due(
@@ -186,14 +167,9 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
     with client.pipeline(transaction=False) as pipe:
         for shard in shards:
             pipe.hmget(shard.counters, all_fields())
-        pipe.xlen(keys.notifications)
         ask_flow(pipe, keys, shards)
         answers = pipe.execute(raise_on_error=False)
-    counted, waiting, flow = (
-        answers[: len(shards)],
-        answers[len(shards)],
-        answers[len(shards) + 1 :],
-    )
+    counted, flow = answers[: len(shards)], answers[len(shards) :]
     memory = memory_of_servers(client)
     return FleetFigures(
         flow=flow_of(flow, memory),
@@ -204,30 +180,4 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
             sum(int(each["used_memory"]) for each in memory),
             sum(int(each.get("maxmemory", 0)) for each in memory),
         ),
-        notifications=int(answered(waiting)),
     )
-
-
-def in_cache(
-    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
-) -> list[InCache]:
-    """Return what Redis keeps of each project, in two round trips.
-
-    Raises:
-        redis.RedisError: Redis cannot be reached, or refuses its user.
-    """
-    ages = cached_ages(client, settings, projects, now=now)
-    pipe: Any
-    with client.pipeline(transaction=False) as pipe:
-        for project in projects:
-            pipe.zcard(settings.keys.tasks_in_flight(project))
-        # A user that only works may not ask for this.
-        sizes = pipe.execute(raise_on_error=False)
-    return [
-        InCache(
-            project=project,
-            age_s=max(0.0, ages[project].age_s) if project in ages else None,
-            tasks_in_flight=0 if isinstance(size, redis.ResponseError) else int(size),
-        )
-        for project, size in zip(projects, sizes, strict=True)
-    ]

@@ -25,7 +25,7 @@ _LONGEST_DEFECT: Final = 800
 
 
 class NewsKind(StrEnum):
-    """The kinds of news. The values are the names of the events that `notify` sends."""
+    """The kinds of news."""
 
     PROVEN = "pattern.proven"
     BROKE = "pattern.broke"
@@ -35,7 +35,6 @@ class NewsKind(StrEnum):
     DEFECT = "defect.began"
     DEFECT_ENDED = "defect.ended"
     CONSOLIDATION_FAILED = "consolidation.failed"
-    DEAD_LETTERS = "dead-letters.grew"
 
 
 class News(Answer, frozen=True):

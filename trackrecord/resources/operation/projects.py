@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.declaration.checks import Limit, Moment
+from trackrecord.resources.declaration.checks import Limit
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -44,14 +44,14 @@ class Project(Answer, frozen=True, kw_only=True):
         return self.successes / judged if judged else None
 
 
-def count_projects(*, at: Moment | None = None, project: str | None = None) -> int:
+def count_projects(*, project: str | None = None) -> int:
     """Return how many projects `list_projects` returns without a limit.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    if at is not None or project is not None:
-        return len(list_projects(at=at, project=project))
+    if project is not None:
+        return len(list_projects(project=project))
     with read_project(None) as it:
         from trackrecord.store.outcomes.projects import project_names
 
@@ -63,7 +63,6 @@ PROJECTS = Resource("projects", "List the projects on record.")
 
 @PROJECTS.offers(
     "GET /projects",
-    rests_on=("sums",),
     command="projects",
     scope="all",
     sorting=sorting_of(
@@ -79,11 +78,10 @@ PROJECTS = Resource("projects", "List the projects on record.")
     ),
     terminal_columns=(
         "project", "outcomes", "success rate", "patterns", "records", "memories", "last outcome",
-        "trend",
     ),
-    drawings=("success rate", "trend"),
+    drawings=("success rate",),
     about="project",
-    secondary=("records", "patterns", "memories", "trend", "last outcome"),
+    secondary=("records", "patterns", "memories", "last outcome"),
     cells={
         "project": lambda project: project.name,
         "without verdict": lambda project: project.without_verdict,
@@ -92,67 +90,50 @@ PROJECTS = Resource("projects", "List the projects on record.")
     },
     nothing="no projects on record: nothing has been learnt yet",
 )  # fmt: skip
-def list_projects(
-    *, at: Moment | None = None, limit: Limit | None = None, project: str | None = None
-) -> list[Project]:
+def list_projects(*, limit: Limit | None = None, project: str | None = None) -> list[Project]:
     """List the projects on record, and how much each has learnt.
 
     Args:
-        at: a past moment to answer for; projects that nothing was on record of are left out.
         limit: the maximum number of projects to return; all when not given.
         project: only the project of this name; all when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.outcomes.projects import project_names
 
         names = [name for name in project_names(it.connection) if project in (None, name)]
-        if it.at is None:
-            return [_project(it.connection, name, None) for name in names[:limit]]
-        found = [_project(it.connection, name, it.at) for name in names]
-        return [each for each in found if each.outcomes or each.memories][:limit]
+        return [_project(it.connection, name) for name in names[:limit]]
 
 
-def _project(connection: Connection, name: str, at: float | None) -> Project:
+def _project(connection: Connection, name: str) -> Project:
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.read import count_competences
     from trackrecord.store.memories.read import count_memories
     from trackrecord.store.outcomes.projects import count_outcomes
 
     project_id = project_row(connection, name)
-    counts = count_outcomes(connection, project_id, at)
+    counts = count_outcomes(connection, project_id)
     return Project(
         name=name,
         outcomes=counts.outcomes,
         successes=counts.successes,
         without_verdict=counts.without_verdict,
-        patterns=_count_patterns(connection, project_id, at),
-        competences=count_competences(connection, project_id, at=at),
-        memories=count_memories(connection, project_id, at=at),
+        patterns=_count_patterns(connection, project_id),
+        competences=count_competences(connection, project_id),
+        memories=count_memories(connection, project_id),
         last_outcome=counts.last_learnt,
     )
 
 
-def _count_patterns(connection: Connection, project_id: int, at: float | None) -> int:
-    from sqlalchemy import distinct, func, select
+def _count_patterns(connection: Connection, project_id: int) -> int:
+    from sqlalchemy import func, select
 
-    from trackrecord.store.outcomes.as_of import current_as_of
-    from trackrecord.store.patterns.tables import observations, patterns
+    from trackrecord.store.patterns.tables import patterns
 
     is_known = patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0
     query = select(func.count()).where(
         patterns.c.project_id == project_id, is_known | patterns.c.decided_maturity.is_not(None)
     )
-    if at is not None:
-        query = (
-            select(func.count(distinct(observations.c.pattern_id)))
-            .join(patterns, patterns.c.id == observations.c.pattern_id)
-            .where(
-                patterns.c.project_id == project_id,
-                observations.c.received_at <= at,
-                current_as_of(observations.c.replaced_at, at),
-            )
-        )
     return connection.execute(query).scalar_one()

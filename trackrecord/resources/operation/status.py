@@ -127,7 +127,6 @@ def read_status(
     project: str | None = None,
     spooled: int = 0,
     dead_letters: int | None = None,
-    at: float | None = None,
     counts_bytes: bool = True,
 ) -> StatusAnswer:
     """Return the status.
@@ -139,7 +138,6 @@ def read_status(
         project: whose counts; None for those of all projects together.
         spooled: the number of outcomes in this home's spool.
         dead_letters: the number of dead letters to tell of; that of all when not given.
-        at: a past moment that the counts of the store are answered for.
         counts_bytes: whether the bytes of the database are counted, which may take 0.2 s.
 
     Raises:
@@ -156,7 +154,7 @@ def read_status(
         "memory_full": flow.memory_full,
         "workers": flow.workers,
     }
-    learnt = _learnt(connection, settings, project, at)
+    learnt = _learnt(connection, settings, project)
     return StatusAnswer(
         version=__version__,
         home=str(settings.home),
@@ -167,20 +165,20 @@ def read_status(
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
         bytes=read_bytes(connection) if counts_bytes else None,
-        standing_defects=_standing_defects(client, connection, settings, project, at),
-        effect=_effect(connection, settings, project, at),
+        standing_defects=_standing_defects(client, connection, settings, project),
+        effect=_effect(connection, settings, project),
         is_learning=flow.workers > 0,
         verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
     )
 
 
 def _learnt(
-    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+    connection: Connection, settings: DaemonSettings, project: str | None
 ) -> dict[str, Any]:
     """Return the store's part: the records of one project, or of all."""
     project_id = None if project is None else project_row(connection, project)
-    status = read_store_status(connection, project_id, at=at)
-    patterns, anti_patterns = _patterns(connection, settings, project, at)
+    status = read_store_status(connection, project_id)
+    patterns, anti_patterns = _patterns(connection, settings, project)
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
@@ -194,8 +192,8 @@ def _learnt(
         "patterns": patterns,
         "anti_patterns": anti_patterns,
         "signatures": status.signatures,
-        "competences": count_competences(connection, project_id, at=at),
-        "memories": count_memories(connection, project_id, at=at),
+        "competences": count_competences(connection, project_id),
+        "memories": count_memories(connection, project_id),
         "waiting_episodes": status.waiting_episodes,
         "rebuild_due": {name: list(reasons) for name, reasons in due.items()},
         "last_learnt": status.counts.last_learnt,
@@ -204,13 +202,9 @@ def _learnt(
 
 
 def _patterns(
-    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+    connection: Connection, settings: DaemonSettings, project: str | None
 ) -> tuple[int, int]:
     """Return how many patterns of one project, or of all, are no anti-patterns, and are some."""
-    if at is not None:
-        names = project_names(connection) if project is None else [project]
-        counts = [count_patterns(connection, settings, name, at=at) for name in names]
-        return sum(plain for plain, _ in counts), sum(anti for _, anti in counts)
     project_id = None if project is None else project_row(connection, project)
     total, failing = count_by_counts(connection, project_id, settings.rules.antipatterns)
     # Only where the counts speak against a pattern is it compared with other runs.
@@ -218,11 +212,9 @@ def _patterns(
     return total - inverted, inverted
 
 
-def _effect(
-    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
-) -> str:
+def _effect(connection: Connection, settings: DaemonSettings, project: str | None) -> str:
     """Return in words whether what advice does is measured in one project, or in how many."""
-    decided = held_out_projects(connection, at=at)
+    decided = held_out_projects(connection)
     if project is not None:
         share = decided.get(project_row(connection, project), settings.holdout)
         if share:
@@ -245,14 +237,13 @@ def _standing_defects(
     connection: Connection,
     settings: DaemonSettings,
     project: str | None,
-    at: float | None,
 ) -> tuple[str, ...]:
     """Return in words what has failed for long in one project, or in all, each with its name."""
     names = project_names(connection) if project is None else [project]
     found = (
         each.text if project is not None else f"{name}: {each.text}"
         for name in names
-        for each in standing_defects(connection, client, settings, name, at=at)
+        for each in standing_defects(client, settings, name)
     )
     return tuple(islice(found, _MOST_DEFECTS))
 

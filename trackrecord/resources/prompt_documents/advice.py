@@ -86,7 +86,6 @@ def build_advice(
     rules: Rules,
     *,
     now: float,
-    at: float | None = None,
     tool_names: Mapping[str, dict[str, str]] | None = None,
 ) -> AdviceDocument:
     """Count the advice of a project's runs.
@@ -96,10 +95,9 @@ def build_advice(
         project: whose runs.
         rules: the rules of the settings.
         now: the present, seconds since the epoch.
-        at: a past moment to answer for.
         tool_names: what each coding agent calls the tools that all are on record with.
     """
-    document, _ = count_advice(connection, project, rules, now=now, at=at, tool_names=tool_names)
+    document, _ = count_advice(connection, project, rules, now=now, tool_names=tool_names)
     return document
 
 
@@ -109,7 +107,6 @@ def count_advice(
     rules: Rules,
     *,
     now: float,
-    at: float | None = None,
     tool_names: Mapping[str, dict[str, str]] | None = None,
 ) -> tuple[AdviceDocument, CountedRuns | None]:
     """Count the advice of a project's runs; return what it was made of, too. See `build_advice`."""
@@ -117,35 +114,31 @@ def count_advice(
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now), None
     project_id, revision = found
-    noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
-    dismissed = dismissed_lessons(connection, project_id, at=at)
-    moment = now if at is None else at
-    counted = _count(noted, rules, moment)
-    document = _document(project, counted, rules, moment, dismissed)
+    noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs)
+    dismissed = dismissed_lessons(connection, project_id)
+    counted = _count(noted, rules, now)
+    document = _document(project, counted, rules, now, dismissed)
     return msgspec.structs.replace(
         document, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
     ), counted
 
 
-def build_moments(
-    connection: Connection, project: str, rules: Rules, *, at: float | None = None
-) -> MomentDocument:
+def build_moments(connection: Connection, project: str, rules: Rules) -> MomentDocument:
     """Return what is told at failures, and people of standing defects; without dismissed facts.
 
     Args:
         connection: a reading transaction.
         project: whose runs.
         rules: the rules of the settings.
-        at: a past moment to answer for.
     """
     project_id = project_id_of(connection, project)
     if project_id is None:
         return MomentDocument()
     limit = min(rules.advice.max_runs, MOST_RUNS)
-    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
-    dismissed = dismissed_lessons(connection, project_id, at=at)
-    defects = defects_of(histories_of(runs), now=time.time() if at is None else at)
-    trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
+    runs = read_tried_runs(connection, project_id, limit=limit)
+    dismissed = dismissed_lessons(connection, project_id)
+    defects = defects_of(histories_of(runs), now=time.time())
+    trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs)
     return MomentDocument(
         points=trial.points,
         repositories={

@@ -48,7 +48,6 @@ def build_document(
     *,
     most: int,
     now: float,
-    at: float | None = None,
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
 
@@ -58,29 +57,25 @@ def build_document(
         rules: the rules of the settings.
         most: how many of each kind to keep.
         now: the present, seconds since the epoch.
-        at: a past moment to answer for.
     """
     found = revision_of(connection, project)
     if found is None:
         return RankingsDocument(project=project, revision=0, computed_at=now)
     project_id, revision = found
-    standings = read_standings(connection, project_id, rules, now=now, at=at)
-    known = read_competences(connection, project_id, at=at)
+    standings = read_standings(connection, project_id, rules, now=now)
+    known = read_competences(connection, project_id)
     records = [record for record in known if record.status.is_selectable]
     name_of, texts = recogniser_of(rules).name_of, rules.texts
     patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts, most=most)
-    moment = now if at is None else at
-    base_rate = count_outcomes(connection, project_id, at).base_rate
+    base_rate = count_outcomes(connection, project_id).base_rate
     competences = _ranked(
-        [present_competence(record, now=moment, base_rate=base_rate) for record in records]
+        [present_competence(record, now=now, base_rate=base_rate) for record in records]
     )
-    failing = failing_signatures(
-        connection, project_id, from_failures=FAILING_FROM, limit=most, at=at
-    )
+    failing = failing_signatures(connection, project_id, from_failures=FAILING_FROM, limit=most)
     memories, memories_beyond, unconfirmed = ranked_memories(
-        connection, project_id, rules.memories, now=now, at=at
+        connection, project_id, rules.memories, now=now
     )
-    criteria = read_criteria(connection, project_id, rules.criteria, now=now, at=at)
+    criteria = read_criteria(connection, project_id, rules.criteria, now=now)
     return RankingsDocument(
         project=project,
         revision=revision,
@@ -98,7 +93,7 @@ def build_document(
             "memories": memories_beyond,
             "criteria": max(0, len(criteria) - most),
         },
-        holdout=decided_holdout(connection, project_id, at=at),
+        holdout=decided_holdout(connection, project_id),
         needs_more_below=rules.competence.needs_more_below,
         others=tuple(others),
         promoted=tuple(

@@ -7,16 +7,14 @@ from trackrecord.learning.numbers.speakers import tells_alone
 from trackrecord.prompt.documents.presentation import present_memory
 from trackrecord.prompt.documents.rankings_document import RankedMemory
 from trackrecord.store.memories.read import (
-    StoredMemory,
     count_memories,
     memory_speakers,
     strongest_memories,
 )
-from trackrecord.store.memories.write import list_memories
 
 
 def ranked_memories(
-    connection: Connection, project_id: int, rules: MemoryRules, *, now: float, at: float | None
+    connection: Connection, project_id: int, rules: MemoryRules, *, now: float
 ) -> tuple[tuple[RankedMemory, ...], int, tuple[str, ...]]:
     """Return the memories with the highest effective confidence, and how many there are beyond.
 
@@ -25,8 +23,7 @@ def ranked_memories(
     Returns:
         Last the ids of those that one source alone tells where there are several.
     """
-    moment = now if at is None else at
-    standing = _standing(connection, project_id, rules, at)
+    standing = strongest_memories(connection, project_id, limit=rules.max_ranked)
     sources = memory_speakers(connection, project_id, standing)
     presented = (
         present_memory(
@@ -35,7 +32,7 @@ def ranked_memories(
             memory.state,
             source=memory.sources[0] if memory.sources else None,
             rules=rules,
-            now=moment,
+            now=now,
         )
         for memory in standing
     )
@@ -43,16 +40,7 @@ def ranked_memories(
     # Few projects have more than fit, and only those need counting.
     beyond = 0
     if len(ranked) == rules.max_ranked:
-        beyond = max(0, count_memories(connection, project_id, at=at) - len(ranked))
+        beyond = max(0, count_memories(connection, project_id) - len(ranked))
     everyone = set().union(*sources.values())
     alone = (name for name, own in sources.items() if tells_alone(own, everyone))
     return tuple(ranked), beyond, tuple(sorted(alone))
-
-
-def _standing(
-    connection: Connection, project_id: int, rules: MemoryRules, at: float | None
-) -> list[StoredMemory]:
-    if at is None:
-        return strongest_memories(connection, project_id, limit=rules.max_ranked)
-    then = list_memories(connection, project_id, at=at)
-    return [memory for memory in then if memory.superseded_by is None]

@@ -15,7 +15,7 @@ from msgspec import Meta
 from trackrecord.artifacts.pages import Range
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.access.redis_server import process_settings
-from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of
+from trackrecord.resources.declaration.checks import IdOf, Limit, Text
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -128,7 +128,6 @@ ARTIFACTS = Resource("artifacts", "Store and return oversized tool outputs.")
 def list_artifacts(
     task_id: Text | None = None,
     *,
-    at: Moment | None = None,
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[Artifact]:
@@ -138,7 +137,6 @@ def list_artifacts(
 
     Args:
         task_id: the task whose outputs are wanted; all when not given.
-        at: only outputs still there that had been stored last by this moment.
         limit: the maximum number of outputs to return; all when not given.
         project: their project; the settings' project when not given.
 
@@ -148,12 +146,9 @@ def list_artifacts(
     """
     from trackrecord.artifacts.client import open_outputs
 
-    moment = moment_of(at)
     outputs = open_outputs(process_settings(), project)
-    most = limit if moment is None else None
-    found = outputs.all() if task_id is None else outputs.of_task(task_id, most)
-    wanted = [each for each in found if moment is None or each.stored_at <= moment]
-    return [Artifact.of(each) for each in wanted[:limit]]
+    found = outputs.all() if task_id is None else outputs.of_task(task_id, limit)
+    return [Artifact.of(each) for each in [*found][:limit]]
 
 
 @ARTIFACTS.offers("GET /artifacts/{artifact_id}", needs_store=False)

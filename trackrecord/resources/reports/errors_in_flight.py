@@ -18,7 +18,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.inflight.errors import ErrorType, TaskError
 from trackrecord.learning.text.language import Language
 from trackrecord.resources.access.redis_server import open_redis
-from trackrecord.resources.declaration.checks import IdOf, Moment, Text, moment_of
+from trackrecord.resources.declaration.checks import IdOf, Text
 from trackrecord.resources.declaration.paging import Sorting
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -213,7 +213,6 @@ def list_errors(
     task_id: TaskId | None = None,
     unresolved: bool = False,
     category: ErrorType | None = None,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> list[TaskErrorAnswer]:
     """Return the kept errors of tasks in flight, those that happened last first.
@@ -222,7 +221,6 @@ def list_errors(
         task_id: only errors of this task.
         unresolved: only errors that nobody has dealt with.
         category: only errors of this type.
-        at: a past moment to answer for.
         project: the tasks' project.
 
     Raises:
@@ -231,9 +229,8 @@ def list_errors(
     from trackrecord.inflight.listing import ErrorFilter
 
     wanted = ErrorFilter(task_id, category, unresolved)
-    moment = moment_of(at)
     with _open_tasks(project) as (store, *_):
-        return [*map(TaskErrorAnswer.of, store.find(wanted, at=moment))]
+        return [*map(TaskErrorAnswer.of, store.find(wanted))]
 
 
 @ERRORS.offers("GET /errors/context", needs_store=False)
@@ -242,7 +239,6 @@ def error_context(
     task_id: TaskId,
     include_resolved: bool = False,
     lang: Language = "en",
-    at: Moment | None = None,
     project: str | None = None,
 ) -> ErrorContextAnswer:
     """Return the text on earlier attempts for the prompt of a retry; "" without any.
@@ -251,7 +247,6 @@ def error_context(
         task_id: the task.
         include_resolved: whether errors that have been dealt with are listed, too.
         lang: the language of the text, "en" or "zh".
-        at: a past moment to answer for.
         project: the task's project.
 
     Raises:
@@ -259,9 +254,8 @@ def error_context(
     """
     from trackrecord.inflight.retry_text import retry_text
 
-    moment = moment_of(at)
     with open_redis() as (_, settings), _open_tasks(project) as (store, *_):
-        task = store.read(task_id, at=moment)
+        task = store.read(task_id)
     errors = task.errors if include_resolved else task.unresolved
     return ErrorContextAnswer(
         task_id=task_id,
@@ -273,22 +267,18 @@ def error_context(
 
 
 @ERRORS.offers("GET /errors/stats", needs_store=False)
-def error_stats(
-    *, task_id: TaskId, at: Moment | None = None, project: str | None = None
-) -> ErrorStatsAnswer:
+def error_stats(*, task_id: TaskId, project: str | None = None) -> ErrorStatsAnswer:
     """Return the counts of a task's errors.
 
     Args:
         task_id: the task.
-        at: a past moment to answer for.
         project: the task's project.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    moment = moment_of(at)
     with _open_tasks(project) as (store, *_):
-        task = store.read(task_id, at=moment)
+        task = store.read(task_id)
     stats = task.stats
     return ErrorStatsAnswer(
         total=stats.total, unresolved=stats.unresolved, by_type=stats.by_type, _task=task

@@ -18,7 +18,6 @@ from trackrecord.resources.declaration.checks import (
     IdOf,
     Label,
     Limit,
-    Moment,
     Name,
     PatternId,
     PatternName,
@@ -121,7 +120,6 @@ def count_feedback(
     memory: Name | None = None,
     task_id: Label | None = None,
     waiting: bool = False,
-    at: Moment | None = None,
     project: str | None = None,
 ) -> int:
     """Return how many verdicts `list_feedback` returns without a limit.
@@ -129,11 +127,11 @@ def count_feedback(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.outcomes.feedback.feedback_list import count_feedback as count
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
-        return count(it.connection, it.project_id, wanted, at=it.at)
+        return count(it.connection, it.project_id, wanted)
 
 
 # The column that each key of an order stands for.
@@ -142,26 +140,15 @@ _COLUMNS = {
     "task": "task_id", "source": "source", "given": "given_at", "received": "received_at",
 }  # fmt: skip
 _SORTING = sorting_of("verdicts", "feedback_id", **_COLUMNS)
-FEEDBACK = Resource(
-    "feedback", "Judge single patterns, criteria and memories, and list the verdicts."
-)
+FEEDBACK = Resource("feedback", "Judge single patterns, criteria and memories.")
 
 
 @FEEDBACK.offers(
     "GET /feedback",
-    command="list",
     sorting=_SORTING,
-    rank=lambda verdict: -verdict.received_at,
     in_pages=True,
     total=count_feedback,
-    columns=(
-        "feedback_id", "subject", "name", "verdict", "task_id", "source", "given_at", "is_waiting",
-    ),
-    about="name",
-    secondary=("feedback_id", "is_waiting", "task_id", "source", "given_at"),
-    nothing="no verdicts to show in project {project!r}",
-    option_names={"task_id": "task"},
-)  # fmt: skip
+)
 def list_feedback(
     *,
     pattern: PatternName | None = None,
@@ -169,7 +156,6 @@ def list_feedback(
     memory: Name | None = None,
     task_id: Label | None = None,
     waiting: bool = False,
-    at: Moment | None = None,
     limit: Limit | None = 100,
     sort: Text | None = None,
     after: Text | None = None,
@@ -183,8 +169,6 @@ def list_feedback(
         memory: only verdicts on the memory of this id.
         task_id: only verdicts of this task.
         waiting: only verdicts on what the project does not know yet.
-        at: a past moment to answer for: what was received later does not count. Whether it waits is
-            told as of now.
         limit: the maximum number of verdicts to return; None for all.
         sort: another order than newest first, for example "name" or "-given".
         after: the `cursor` of a verdict: only the verdicts that follow it where the newest come
@@ -196,14 +180,12 @@ def list_feedback(
     """
     order = None if sort is None else _SORTING.order(sort)
     place = None if after is None else place_of(after, FeedbackPlace)
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.store.outcomes.feedback.feedback_list import FeedbackOrder, read_feedback
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)
-        found = read_feedback(
-            it.connection, it.project_id, wanted, at=it.at, limit=limit, by=by, after=place
-        )
+        found = read_feedback(it.connection, it.project_id, wanted, limit=limit, by=by, after=place)
         return [_answer_of(stored, is_waiting=is_waiting) for stored, is_waiting in found]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.declaration.checks import Limit, Moment
+from trackrecord.resources.declaration.checks import Limit
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Resource
 
@@ -37,38 +37,26 @@ KINDS = Resource("kinds", "List the kinds of task.")
 
 @KINDS.offers(
     "GET /kinds",
-    rests_on=("runs",),
-    command="kinds",
     sorting=sorting_of("kinds", "name", name="name", rate="rate", runs="runs", tasks="tasks"),
-    rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
-    columns=("kind", "rate", "succeeds in"),
-    drawings=("rate",),
-    about="kind",
-    secondary=("rate",),
-    cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},
-    nothing="no kinds of task in project {project!r}: no run is on record",
 )
-def list_kinds(
-    *, at: Moment | None = None, limit: Limit | None = None, project: str | None = None
-) -> list[KindOfTask]:
+def list_kinds(*, limit: Limit | None = None, project: str | None = None) -> list[KindOfTask]:
     """List the kinds of task, the commonest first, and how often each succeeds.
 
     A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
 
     Args:
-        at: a past moment to answer for.
         limit: the maximum number of kinds to return; all when not given.
         project: the project; the settings' project when not given.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with read_project(project, at) as it:
+    with read_project(project) as it:
         from trackrecord.learning.advice.estimates.wording import rate_in_words
         from trackrecord.resources.experience.estimates import read_estimates
 
-        estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+        estimates = read_estimates(it.connection, it.settings, it.project)
     found = []
     for position, name in enumerate(estimates.kinds.names):
         if position in estimates.counts.by_kind:

@@ -41,7 +41,6 @@ def runs_behind_record(
     project: str,
     competence_id: str,
     *,
-    at: float | None = None,
     limit: int = MOST_RUNS,
     shown: int = MOST_SHOWN,
 ) -> RecordRuns:
@@ -51,7 +50,6 @@ def runs_behind_record(
         connection: a reading transaction.
         project: whose record.
         competence_id: the record's id, or the beginning of it.
-        at: a past moment to answer for.
         limit: how many runs at most.
         shown: how many of them are returned at most.
 
@@ -62,12 +60,12 @@ def runs_behind_record(
     """
     project_id = project_row(connection, project)
     whole = whole_record_id(connection, project, competence_id)
-    record = read_competence(connection, project_id, whole, at=at)
-    rows = newest_rows(connection, project_id, record, limit=limit + 1, at=at)
-    found = noted_runs(connection, project_id, rows[:limit], at=at)
+    record = read_competence(connection, project_id, whole)
+    rows = newest_rows(connection, project_id, record, limit=limit + 1)
+    found = noted_runs(connection, project_id, rows[:limit])
     newest = [(each.ended_at, each.outcome) for each in found[:shown]]
     return RecordRuns(
-        runs=tuple(runs_of_keys(connection, project, newest, at=at)),
+        runs=tuple(runs_of_keys(connection, project, newest)),
         count=len(found),
         flow=flow_of(with_verdict(found)),
         are_more=len(rows) > limit,

@@ -515,8 +515,6 @@ def runs_of_keys(
     connection: Connection,
     project: str,
     keys: Iterable[tuple[float, int]],
-    *,
-    at: float | None = None,
 ) -> list[RunAnswer]:
     """Return a few runs of a project, the newest first.
 
@@ -524,13 +522,12 @@ def runs_of_keys(
         connection: a reading transaction.
         project: whose runs.
         keys: when they ended, and the rows of their outcomes.
-        at: a past moment to answer for.
     """
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.advice.run_records import reports_of_keys
 
-    found = reports_of_keys(connection, project_row(connection, project), keys, at=at)
-    return _answers(connection, project, [(each, _outcome_of(each.body)) for each in found], at)
+    found = reports_of_keys(connection, project_row(connection, project), keys)
+    return _answers(connection, project, [(each, _outcome_of(each.body)) for each in found], None)
 
 
 def _answers(
@@ -553,7 +550,7 @@ def _answers(
 
 
 def task_texts(
-    connection: Connection, project_id: int, outcome_ids: Sequence[str], *, at: float | None = None
+    connection: Connection, project_id: int, outcome_ids: Sequence[str]
 ) -> dict[str, str]:
     """Return the texts of tasks by the ids of their outcomes, as far as they were reported.
 
@@ -561,11 +558,10 @@ def task_texts(
         connection: a reading transaction.
         project_id: whose runs.
         outcome_ids: the ids of their outcomes.
-        at: a past moment to answer for.
     """
     from trackrecord.store.advice.run_records import bodies_of_outcomes
 
-    bodies = bodies_of_outcomes(connection, project_id, outcome_ids, at=at)
+    bodies = bodies_of_outcomes(connection, project_id, outcome_ids)
     return {
         outcome_id: text
         for outcome_id, body in bodies.items()

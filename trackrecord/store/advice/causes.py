@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from ..memories.read import CHUNK
-from ..outcomes.as_of import outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from .tables import exposures
 
@@ -29,12 +29,12 @@ class CausingRun:
 
 
 def runs_named(
-    connection: Connection, project_id: int, names: Collection[str], *, at: float | None = None
+    connection: Connection, project_id: int, names: Collection[str]
 ) -> Mapping[str, CausingRun]:
     """Return those of some ids that are of outcomes on record, with their runs."""
     table = outcomes.c
     query = select(table.outcome_id, table.task_id, table.ended_at, table.success).where(
-        table.project_id == project_id, outcome_current_as_of(at)
+        table.project_id == project_id, OUTCOME_IS_CURRENT
     )
     found: dict[str, CausingRun] = {}
     wanted = sorted(names)

@@ -21,20 +21,17 @@ USUAL_HOLDOUT: Final = 0.1
 ENOUGH_TASKS: Final = round(FEWEST / USUAL_HOLDOUT)
 
 
-def read_effect(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> EffectReport:
+def read_effect(connection: Connection, project_id: int) -> EffectReport:
     """Return the effect of a project's advice.
 
     Args:
         connection: a reading transaction.
         project_id: whose advice.
-        at: a past moment: only what had been received by then counts.
     """
-    exposures = read_exposures(connection, project_id, limit=MOST_TASKS, at=at)
+    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
     if not exposures:
         return EffectReport()
-    runs = read_runs(connection, project_id, limit=MOST_TASKS, at=at)
+    runs = read_runs(connection, project_id, limit=MOST_TASKS)
     return effect_of(trials_of(exposures, runs))
 
 

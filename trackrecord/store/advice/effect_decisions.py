@@ -60,22 +60,17 @@ def decide_holdout(connection: Connection, project_id: int, decision: HoldoutDec
     )
 
 
-def decided_holdout(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> float | None:
+def decided_holdout(connection: Connection, project_id: int) -> float | None:
     """Return the share of tasks that was decided to be withheld advice, if anybody decided.
 
     Args:
         connection: a reading transaction.
         project_id: whose advice.
-        at: a past moment to answer for.
     """
-    return held_out_projects(connection, project_id, at=at).get(project_id)
+    return held_out_projects(connection, project_id).get(project_id)
 
 
-def held_out_projects(
-    connection: Connection, project_id: int | None = None, *, at: float | None = None
-) -> dict[int, float]:
+def held_out_projects(connection: Connection, project_id: int | None = None) -> dict[int, float]:
     """Return the share that was decided to be withheld advice, by the row of the project.
 
     Args:
@@ -87,6 +82,4 @@ def held_out_projects(
     query = select(made.project_id, made.share).where(made.action == _HOLDOUT).order_by(made.id)
     if project_id is not None:
         query = query.where(made.project_id == project_id)
-    if at is not None:
-        query = query.where(made.at <= at)
     return {row.project_id: row.share or 0.0 for row in connection.execute(query)}

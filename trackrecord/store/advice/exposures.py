@@ -72,16 +72,13 @@ def are_more_exposures(connection: Connection, project_id: int, than: int) -> bo
     return connection.execute(query).first() is not None
 
 
-def read_exposures(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> list[Exposure]:
+def read_exposures(connection: Connection, project_id: int, *, limit: int) -> list[Exposure]:
     """Return the exposures of a project that were made last, the oldest first.
 
     Args:
         connection: a reading transaction.
         project_id: whose exposures.
         limit: how many to return at most.
-        at: a past moment: only what had been received by then counts.
     """
     made = exposures.c
     query = (
@@ -90,8 +87,6 @@ def read_exposures(
         .order_by(made.at.desc(), made.exposure_id.desc())
         .limit(limit)
     )
-    if at is not None:
-        query = query.where(made.received_at <= at)
     found = [_exposure(row) for row in connection.execute(query)]
     found.reverse()
     return found

@@ -65,15 +65,12 @@ def record_hints(
     insert_rows(connection, hints, _COLUMNS, sorted(rows, key=lambda row: row[:2]))
 
 
-def read_hints(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> list[TrialHint]:
+def read_hints(connection: Connection, project_id: int) -> list[TrialHint]:
     """Return the newest hints of a project, the oldest first.
 
     Args:
         connection: a reading transaction.
         project_id: whose hints.
-        at: a past moment: only what had been received by then counts.
     """
     query = (
         select(hints)
@@ -81,8 +78,6 @@ def read_hints(
         .order_by(hints.c.at.desc(), hints.c.hint_id.desc())
         .limit(_MOST_HINTS)
     )
-    if at is not None:
-        query = query.where(hints.c.received_at <= at)
     found = [
         TrialHint(
             session=row.session,
@@ -102,20 +97,17 @@ def read_hints(
     return found
 
 
-def read_hint_effect(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> HintEffect:
+def read_hint_effect(connection: Connection, project_id: int, *, limit: int) -> HintEffect:
     """Return what a project's hints did; the calls of its sessions tell.
 
     Args:
         connection: a reading transaction.
         project_id: whose hints.
         limit: how many runs are looked at.
-        at: a past moment to answer for.
     """
-    found = read_hints(connection, project_id, at=at)
+    found = read_hints(connection, project_id)
     if not any(each.is_random for each in found):
         return HintEffect()
-    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
-    judged = read_runs(connection, project_id, limit=limit, at=at)
+    runs = read_tried_runs(connection, project_id, limit=limit)
+    judged = read_runs(connection, project_id, limit=limit)
     return hint_effect_of(found, runs, {run.outcome: run.success for run in judged})

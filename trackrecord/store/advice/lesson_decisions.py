@@ -67,20 +67,15 @@ def decide_lesson(connection: Connection, project_id: int, decision: LessonDecis
     return True
 
 
-def dismissed_lessons(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> Mapping[str, LessonDecision]:
+def dismissed_lessons(connection: Connection, project_id: int) -> Mapping[str, LessonDecision]:
     """Return the decisions by which lessons of a project are dismissed, by lesson.
 
     Args:
         connection: a reading transaction.
         project_id: whose lessons.
-        at: a past moment to answer for.
     """
     made = lesson_decisions.c
     last = select(func.max(made.id)).where(made.project_id == project_id).group_by(made.lesson_id)
-    if at is not None:
-        last = last.where(made.at <= at)
     query = select(made.lesson_id, made.action, made.actor, made.reason, made.at).where(
         made.id.in_(last.scalar_subquery()), made.action == LessonAction.DISMISS.value
     )
@@ -92,9 +87,7 @@ def dismissed_lessons(
     }
 
 
-def lesson_history(
-    connection: Connection, project_id: int, lesson_id: str, *, at: float | None = None
-) -> list[LessonDecision]:
+def lesson_history(connection: Connection, project_id: int, lesson_id: str) -> list[LessonDecision]:
     """Return the decisions about a lesson, the oldest first."""
     made = lesson_decisions.c
     query = (
@@ -102,8 +95,6 @@ def lesson_history(
         .where(made.project_id == project_id, made.lesson_id == lesson_id)
         .order_by(made.id)
     )
-    if at is not None:
-        query = query.where(made.at <= at)
     return [
         LessonDecision(row.lesson_id, LessonAction(row.action), row.actor, row.reason, row.at)
         for row in connection.execute(query)

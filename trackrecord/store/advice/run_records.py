@@ -9,7 +9,7 @@ from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
 from ..database.engine import dialect_of
-from ..outcomes.as_of import current_as_of, outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT, current_as_of
 from ..outcomes.commits import rows_of_commit
 from ..outcomes.tables import outcomes
 from .tables import listed_runs, runs
@@ -149,7 +149,7 @@ def reports_of_keys(
 
 
 def bodies_of_outcomes(
-    connection: Connection, project_id: int, ids: Sequence[str], *, at: float | None = None
+    connection: Connection, project_id: int, ids: Sequence[str]
 ) -> dict[str, bytes]:
     """Return the bodies of a project's outcomes by their ids, without those that are not there."""
     columns = outcomes.c
@@ -158,10 +158,8 @@ def bodies_of_outcomes(
         query = select(columns.outcome_id, columns.body).where(
             columns.project_id == project_id,
             columns.outcome_id.in_(ids[start : start + _AT_ONCE]),
-            outcome_current_as_of(at),
+            OUTCOME_IS_CURRENT,
         )
-        if at is not None:
-            query = query.where(columns.received_at <= at)
         found.update((row.outcome_id, row.body) for row in connection.execute(query))
     return found
 

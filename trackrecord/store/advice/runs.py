@@ -15,7 +15,6 @@ from trackrecord.wire.tried_calls import tried_run
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
-from ..outcomes.as_of import current_as_of
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes, projects
 from .tables import listed_runs, run_counts, runs, tried_calls
@@ -124,24 +123,19 @@ def clear_runs(connection: Connection, project_id: int) -> None:
         connection.execute(gone)
 
 
-def read_runs(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> list[Run]:
+def read_runs(connection: Connection, project_id: int, *, limit: int) -> list[Run]:
     """Return the runs with a verdict that ended last, the oldest first.
 
     Args:
         connection: a reading transaction.
         project_id: whose runs.
         limit: how many to return at most.
-        at: a past moment: only outcomes that had been received by then count.
     """
     known = runs.c.success.is_not(None)
-    return with_verdict(_newest(connection, project_id, known, limit=limit, at=at))
+    return with_verdict(_newest(connection, project_id, known, limit=limit))
 
 
-def read_noted_runs(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> list[NotedRun]:
+def read_noted_runs(connection: Connection, project_id: int, *, limit: int) -> list[NotedRun]:
     """Return the runs that ended last, with and without a verdict, the oldest first.
 
     Those with a verdict are the ones that `read_runs` returns: however many have none, they do not
@@ -151,19 +145,16 @@ def read_noted_runs(
         connection: a reading transaction.
         project_id: whose runs.
         limit: how many of either kind to return at most.
-        at: as for `read_runs`.
     """
-    judged = read_runs(connection, project_id, limit=limit, at=at)
+    judged = read_runs(connection, project_id, limit=limit)
     unknown: ColumnElement[bool] = runs.c.success.is_(None)
     if len(judged) == limit:
         unknown &= runs.c.ended_at >= judged[0].ended_at
-    others = _newest(connection, project_id, unknown, limit=limit, at=at)
+    others = _newest(connection, project_id, unknown, limit=limit)
     return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
 
 
-def read_tried_runs(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> list[TriedRun]:
+def read_tried_runs(connection: Connection, project_id: int, *, limit: int) -> list[TriedRun]:
     """Return the calls of the runs that ended last, of those that have any, the oldest first.
 
     Before them that of the very first run: nobody becomes the only speaker by speaking a lot.
@@ -172,7 +163,6 @@ def read_tried_runs(
         connection: a reading transaction.
         project_id: whose runs.
         limit: how many runs to return at most.
-        at: as for `read_runs`.
     """
     table = tried_calls.c
     query = (
@@ -185,10 +175,8 @@ def read_tried_runs(
                 runs.c.outcome == table.outcome,
             ),
         )
-        .where(table.project_id == project_id, current_as_of(table.replaced_at, at))
+        .where(table.project_id == project_id, table.replaced_at.is_(None))
     )
-    if at is not None:
-        query = query.where(table.received_at <= at)
     newest = query.order_by(table.ended_at.desc(), table.outcome.desc()).limit(limit)
     found = connection.execute(newest).all()[::-1]
     if len(found) == limit:
@@ -206,7 +194,7 @@ def read_tried_runs(
 
 
 def patterns_of_source(
-    connection: Connection, project_id: int, source: str, *, limit: int, at: float | None = None
+    connection: Connection, project_id: int, source: str, *, limit: int
 ) -> set[str]:
     """Return the slugs of the patterns that an agent's runs touch, of the runs that ended last.
 
@@ -215,16 +203,13 @@ def patterns_of_source(
         project_id: whose runs.
         source: the agent.
         limit: how many runs, of all agents, are looked at.
-        at: as for `read_runs`.
     """
     query = (
         select(runs.c.digest)
-        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
+        .where(runs.c.project_id == project_id, runs.c.replaced_at.is_(None))
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
-    if at is not None:
-        query = query.where(runs.c.received_at <= at)
     found: set[str] = set()
     for digest in connection.execute(query).scalars():
         said_by, patterns = source_and_patterns(digest)
@@ -239,7 +224,6 @@ def _newest(
     where: ColumnElement[bool],
     *,
     limit: int,
-    at: float | None,
 ) -> list[NotedRun]:
     query = (
         select(
@@ -255,9 +239,7 @@ def _newest(
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
-    query = query.where(current_as_of(runs.c.replaced_at, at))
-    if at is not None:
-        query = query.where(runs.c.received_at <= at)
+    query = query.where(runs.c.replaced_at.is_(None))
     found = [
         run_of(
             row.digest,

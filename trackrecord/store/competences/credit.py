@@ -12,13 +12,11 @@ from typing import Any
 from sqlalchemy import (
     Connection,
     Double,
-    Select,
     and_,
     bindparam,
     case,
     exists,
     func,
-    or_,
     select,
     update,
 )
@@ -285,10 +283,8 @@ def sum_credits_again(connection: Connection, ids: Sequence[str]) -> None:
     )
 
 
-def credited_performance(
-    connection: Connection, ids: Sequence[str] | Select[Any], *, at: float | None = None
-) -> dict[str, Performance]:
-    """Return the performance of records, computed from their credits; as of a moment if given."""
+def credited_performance(connection: Connection, ids: Sequence[str]) -> dict[str, Performance]:
+    """Return the performance of records, computed from their credits."""
     table = competence_credits.c
     good = func.sum(case((table.success, 1), else_=0))
     query = (
@@ -300,15 +296,9 @@ def credited_performance(
             func.count(table.duration_ms),
             func.max(table.ended_at),
         )
-        .where(table.competence_id.in_(ids))
+        .where(table.competence_id.in_(ids), table.counted_at.is_(None))
         .group_by(table.competence_id)
     )
-    if at is None:
-        query = query.where(table.counted_at.is_(None))
-    else:
-        query = query.where(
-            table.received_at <= at, or_(table.counted_at.is_(None), table.counted_at > at)
-        )
     # PostgreSQL sums to a decimal.
     return {
         row[0]: Performance(int(row[1]), int(row[2]), int(row[3]), row[4], row[5])

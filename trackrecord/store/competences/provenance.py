@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 from trackrecord.learning.competences.record import DERIVED_FROM, Competence
 from trackrecord.learning.competences.record import competence_id as id_of
 
-from ..outcomes.as_of import current_as_of
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
 from .tables import competence_credits, competences, digest_of, episodes, signatures
@@ -33,9 +32,8 @@ def read_provenance(
     record: Competence,
     *,
     limit: int = 100,
-    at: float | None = None,
 ) -> Provenance:
-    """The successful episodes that a record comes from, as of a moment if one is given.
+    """The successful episodes that a record comes from.
 
     Those of its signature; of a record made by hand, those that the records it is derived from
     had when it was made.
@@ -44,10 +42,8 @@ def read_provenance(
     where = [
         or_(false(), *(_of_origin(project_id, *each) for each in origins)),
         episodes.c.success,
-        current_as_of(episodes.c.retracted_at, at),
+        episodes.c.retracted_at.is_(None),
     ]
-    if at is not None:
-        where.append(episodes.c.read_at <= at)
     count = connection.execute(
         select(func.count()).select_from(episodes).where(*where)
     ).scalar_one()
@@ -67,7 +63,6 @@ def newest_rows(
     record: Competence,
     *,
     limit: int,
-    at: float | None = None,
 ) -> list[int]:
     """Return the rows of the outcomes that count for a record, the newest first.
 
@@ -79,34 +74,26 @@ def newest_rows(
         project_id: whose record.
         record: the record.
         limit: how many to return at most.
-        at: a past moment to answer for.
     """
-    found = set(_credited(connection, record.id, limit, at))
+    found = set(_credited(connection, record.id, limit))
     for signature, until in sorted(_origins(connection, project_id, record), key=str):
         # In the order of the index, one half after the other.
         for success in (True, False):
             query = select(episodes.c.outcome).where(
                 _of_origin(project_id, signature, until),
                 episodes.c.success == success,
-                current_as_of(episodes.c.retracted_at, at),
+                episodes.c.retracted_at.is_(None),
             )
-            if at is not None:
-                query = query.where(episodes.c.read_at <= at)
             newest = query.order_by(episodes.c.outcome.desc()).limit(limit)
             found.update(connection.execute(newest).scalars())
     return sorted(found, reverse=True)[:limit]
 
 
-def _credited(
-    connection: Connection, competence_id: str, limit: int, at: float | None
-) -> Iterable[int]:
+def _credited(connection: Connection, competence_id: str, limit: int) -> Iterable[int]:
     table = competence_credits.c
-    query = select(table.outcome).where(table.competence_id == competence_id)
-    if at is None:
-        query = query.where(table.counted_at.is_(None))
-    else:
-        counted = or_(table.counted_at.is_(None), table.counted_at > at)
-        query = query.where(table.received_at <= at, counted)
+    query = select(table.outcome).where(
+        table.competence_id == competence_id, table.counted_at.is_(None)
+    )
     return connection.execute(query.order_by(table.outcome.desc()).limit(limit)).scalars()
 
 

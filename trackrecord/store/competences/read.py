@@ -1,4 +1,4 @@
-"""Competence records, as of now or of a past moment."""
+"""Competence records and their history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.record import Competence, Performance
 
 from ..database.row_locks import for_update
-from .credit import credited_performance, hold_numbers
+from .credit import hold_numbers
 from .tables import competence_history, competence_numbers, competences
 
 _record = msgspec.json.Decoder(Competence)
@@ -36,57 +36,22 @@ class HistoryEntry:
     record: Competence | None
 
 
-def read_competences(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> list[Competence]:
-    """The records of a project by id, of any status; as of a moment if one is given.
+def read_competences(connection: Connection, project_id: int) -> list[Competence]:
+    """The records of a project by id, of any status.
 
     Their performance is everything that is known: what outcomes credited is part of it.
     """
-    if at is None:
-        query = with_credit(project_id).order_by(competences.c.id)
-        return [credited_record(row) for row in connection.execute(query)]
-    table = competence_history.c
-    newest_first = func.row_number().over(
-        partition_by=table.competence_id, order_by=(table.at.desc(), table.id.desc())
-    )
-    ranked = (
-        select(table.competence_id, table.snapshot, newest_first.label("age"))
-        .where(table.project_id == project_id, table.at <= at)
-        .subquery()
-    )
-    past = (
-        select(ranked.c.snapshot)
-        .where(ranked.c.age == 1, ranked.c.snapshot.is_not(None))
-        .order_by(ranked.c.competence_id)
-    )
-    records = [_record.decode(text) for text in connection.execute(past).scalars()]
-    own = select(table.competence_id).where(table.project_id == project_id)
-    credited = credited_performance(connection, own, at=at)
-    return [_plus(each, credited.get(each.id)) for each in records]
+    query = with_credit(project_id).order_by(competences.c.id)
+    return [credited_record(row) for row in connection.execute(query)]
 
 
-def read_competence(
-    connection: Connection, project_id: int, competence_id: str, *, at: float | None = None
-) -> Competence:
-    """One record of a project; as of a moment if one is given.
+def read_competence(connection: Connection, project_id: int, competence_id: str) -> Competence:
+    """One record of a project.
 
     Raises:
-        UnknownId: the project has, or had at that moment, no such record.
+        UnknownId: the project has no such record.
     """
-    if at is None:
-        return next(iter(read_named(connection, project_id, [competence_id]).values()))
-    table = competence_history.c
-    text = connection.execute(
-        select(table.snapshot)
-        .where(table.competence_id == competence_id, table.project_id == project_id, table.at <= at)
-        .order_by(table.at.desc(), table.id.desc())
-        .limit(1)
-    ).scalar()
-    if text is None:
-        raise UnknownId(_unknown(competence_id))
-    credited = credited_performance(connection, [competence_id], at=at)
-    return _plus(_record.decode(text), credited.get(competence_id))
+    return next(iter(read_named(connection, project_id, [competence_id]).values()))
 
 
 def read_named(
@@ -187,13 +152,11 @@ def records_of(connection: Connection, signature_ids: Sequence[int]) -> dict[int
     return found
 
 
-def read_history(
-    connection: Connection, project_id: int, competence_id: str, *, at: float | None = None
-) -> list[HistoryEntry]:
+def read_history(connection: Connection, project_id: int, competence_id: str) -> list[HistoryEntry]:
     """Every change of a record, the first one first, also when the record is gone.
 
     Raises:
-        UnknownId: the project never had such a record, or not yet at that moment.
+        UnknownId: the project never had such a record.
     """
     table = competence_history.c
     query = (
@@ -201,8 +164,6 @@ def read_history(
         .where(table.project_id == project_id, table.competence_id == competence_id)
         .order_by(table.at, table.id)
     )
-    if at is not None:
-        query = query.where(table.at <= at)
     entries = [
         HistoryEntry(*row[:-1], record=None if row[-1] is None else _record.decode(row[-1]))
         for row in connection.execute(query)
@@ -212,19 +173,8 @@ def read_history(
     return entries
 
 
-def count_competences(
-    connection: Connection, project_id: int | None, *, at: float | None = None
-) -> int:
-    """Return how many records a project has, or all have (None); as of a moment if given."""
-    if at is not None:
-        projects: Sequence[int] = (
-            [project_id]
-            if project_id is not None
-            else list(
-                connection.execute(select(competence_history.c.project_id).distinct()).scalars()
-            )
-        )
-        return sum(len(read_competences(connection, each, at=at)) for each in projects)
+def count_competences(connection: Connection, project_id: int | None) -> int:
+    """Return how many records a project has, or all have (None)."""
     query = select(func.count()).select_from(competences)
     if project_id is not None:
         query = query.where(competences.c.project_id == project_id)

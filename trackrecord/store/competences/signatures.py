@@ -4,14 +4,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
 from ..database.engine import dialect_of
 from ..database.row_locks import for_update
 from ..database.upsert import Columns, Upsert, later
-from ..outcomes.as_of import current_as_of
 from .retractions import use_again
 from .signature_counts import add_facts, drop_empty_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
@@ -128,7 +127,7 @@ class FailingSignature(NamedTuple):
 
 
 def failing_signatures(
-    connection: Connection, project_id: int, *, from_failures: int, limit: int, at: float | None
+    connection: Connection, project_id: int, *, from_failures: int, limit: int
 ) -> list[FailingSignature]:
     """Return the procedures that never succeeded, those with the most failures first.
 
@@ -137,32 +136,13 @@ def failing_signatures(
         project_id: whose procedures.
         from_failures: how many episodes one must have.
         limit: how many to return at most.
-        at: a past moment: only episodes that consolidation had read by then count.
     """
     table = signatures.c
     by_name = dialect_of(connection).by_code_point(table.name)
-    if at is None:
-        query = select(table.name, table.failures).where(
-            table.project_id == project_id, table.successes == 0, table.failures >= from_failures
-        )
-        ranked = query.order_by(table.failures.desc(), by_name)
-    else:
-        failures = func.count().label("failures")
-        past = (
-            select(episodes.c.signature_id, failures)
-            .where(
-                episodes.c.project_id == project_id,
-                episodes.c.read_at <= at,
-                current_as_of(episodes.c.retracted_at, at),
-            )
-            .group_by(episodes.c.signature_id)
-            .having(func.max(case((episodes.c.success, 1), else_=0)) == 0)
-            .having(failures >= from_failures)
-            .subquery()
-        )
-        query = select(table.name, past.c.failures).join(past, past.c.signature_id == table.id)
-        ranked = query.order_by(past.c.failures.desc(), by_name)
-    rows = connection.execute(ranked.limit(limit))
+    query = select(table.name, table.failures).where(
+        table.project_id == project_id, table.successes == 0, table.failures >= from_failures
+    )
+    rows = connection.execute(query.order_by(table.failures.desc(), by_name).limit(limit))
     return [FailingSignature(name, int(failures)) for name, failures in rows]
 
 

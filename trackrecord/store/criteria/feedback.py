@@ -20,7 +20,7 @@ from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.engine import dialect_of
-from ..outcomes.as_of import outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import feedback, outcomes
 from .tables import criteria, criterion_feedback
 
@@ -79,7 +79,6 @@ def feedback_of_criterion(
     criterion: str,
     defaults: Iterable[str],
     *,
-    at: float | None = None,
     limit: int = FEEDBACK_SHOWN,
     after: CriterionFeedbackPlace | None = None,
 ) -> list[Feedback]:
@@ -90,15 +89,14 @@ def feedback_of_criterion(
         project_id: whose feedback.
         criterion: its name.
         defaults: the default criteria.
-        at: a past moment to answer for.
         limit: how many.
         after: only what comes after this place.
     """
-    page = _Page(dialect_of(connection).code_points, at, limit, after)
+    page = _Page(dialect_of(connection).code_points, limit, after)
     found = _listed(connection, project_id, criterion, page)
     found += _alone(connection, project_id, criterion, page)
     if criterion in defaults:
-        found += _unlisted(connection, project_id, [criterion], None, page)
+        found += _unlisted(connection, project_id, criterion, page)
     return sorted(found, key=_newest_first)[:limit]
 
 
@@ -108,14 +106,12 @@ class _Page:
 
     Attributes:
         code_points: the collation that compares by code point.
-        at: a past moment to answer for; None for now.
         limit: how many at most.
         after: only what comes after this place.
     """
 
     code_points: str
-    at: float | None
-    limit: int | None
+    limit: int
     after: CriterionFeedbackPlace | None = None
 
     def of(
@@ -128,8 +124,6 @@ class _Page:
     ) -> Select[Any]:
         """Return the query for its rows of this part, in their order."""
         ordered = collate(own_id, self.code_points)
-        if self.at is not None:
-            query = query.where(received_at <= self.at)
         if self.after is not None:
             moment, was_alone, last = self.after
             beyond = received_at < moment
@@ -139,26 +133,6 @@ class _Page:
                 beyond = or_(beyond, and_(received_at == moment, ordered > last))
             query = query.where(beyond)
         return query.order_by(received_at.desc(), ordered).limit(self.limit)
-
-
-def feedback_of_task(
-    connection: Connection,
-    project_id: int,
-    task_id: str,
-    defaults: Iterable[str],
-    *,
-    at: float | None = None,
-    limit: int | None = 1000,
-) -> list[Feedback]:
-    """Return feedback on criteria from the outcomes of one task, newest first.
-
-    The arguments are those of `feedback_of_criterion`.
-    """
-    of_task = outcomes.c.task_id == task_id
-    page = _Page(dialect_of(connection).code_points, at, limit)
-    found = _listed_of_task(connection, project_id, task_id, page)
-    found += _unlisted(connection, project_id, list(defaults), of_task, page)
-    return sorted(found, key=_newest_first)[:limit]
 
 
 def _newest_first(each: Feedback) -> tuple[float, bool, str, str]:
@@ -186,7 +160,7 @@ def _listed(connection: Connection, project_id: int, criterion: str, page: _Page
         .where(
             criteria.c.project_id == project_id,
             criteria.c.name == criterion,
-            outcome_current_as_of(page.at),
+            OUTCOME_IS_CURRENT,
         )
     )
     return _read(connection, page.of(query, _SEEN.received_at, outcomes.c.outcome_id))
@@ -203,41 +177,12 @@ def _alone(connection: Connection, project_id: int, criterion: str, page: _Page)
     return _read(connection, page.of(query, given.received_at, given.feedback_id, is_alone=True))
 
 
-def _listed_of_task(
-    connection: Connection, project_id: int, task_id: str, page: _Page
-) -> list[Feedback]:
-    """By the key of the feedback: each criterion of the project for each outcome of the task."""
-    of_key = and_(
-        _SEEN.criterion_id == criteria.c.id,
-        _SEEN.received_at == outcomes.c.received_at,
-        _SEEN.outcome == outcomes.c.id,
-    )
-    query = (
-        _LISTED.select_from(outcomes)
-        .join(criteria, criteria.c.project_id == outcomes.c.project_id)
-        .join(criterion_feedback, of_key)
-        .where(
-            outcomes.c.project_id == project_id,
-            outcomes.c.task_id == task_id,
-            outcomes.c.names_criteria,
-            outcome_current_as_of(page.at),
-        )
-    )
-    return _read(connection, page.of(query, outcomes.c.received_at, outcomes.c.outcome_id))
-
-
 def _read(connection: Connection, query: Select[Any]) -> list[Feedback]:
     return [Feedback(*row) for row in connection.execute(query)]
 
 
-def _unlisted(
-    connection: Connection,
-    project_id: int,
-    names: list[str],
-    where: ColumnElement[bool] | None,
-    page: _Page,
-) -> list[Feedback]:
-    """The own verdicts of outcomes that name no criterion, as feedback to each of these."""
+def _unlisted(connection: Connection, project_id: int, name: str, page: _Page) -> list[Feedback]:
+    """The own verdicts of outcomes that name no criterion, as feedback to this one."""
     verdict = outcomes.c.verdict
     value = case(
         (verdict == Verdict.HELPFUL.value, outcomes.c.raw_score),
@@ -248,10 +193,8 @@ def _unlisted(
         outcomes.c.project_id == project_id,
         ~outcomes.c.names_criteria,
         outcomes.c.success.is_not(None),
-        outcome_current_as_of(page.at),
+        OUTCOME_IS_CURRENT,
     )
-    if where is not None:
-        query = query.where(where)
     query = page.of(query, outcomes.c.received_at, outcomes.c.outcome_id)
     rows = connection.execute(query).all()
-    return [Feedback(name, *row) for row in rows for name in names]
+    return [Feedback(name, *row) for row in rows]

@@ -9,7 +9,7 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..outcomes.as_of import outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.feedback.feedback_sums import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes
@@ -136,7 +136,7 @@ def _last_told(
                 outcomes.c.project_id == project_id,
                 ~outcomes.c.names_criteria,
                 outcomes.c.success.is_not(None),
-                outcome_current_as_of(None),
+                OUTCOME_IS_CURRENT,
             )
         )
     found = (connection.execute(query).scalar() for query in queries)

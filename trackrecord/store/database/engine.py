@@ -12,7 +12,6 @@ from trackrecord.errors import SettingsError, StoreBusy, StoreUnavailable, Store
 
 from .dialects import ALL
 from .dialects.base import Dialect
-from .moves import GATE_KEY, check_writable
 
 
 def connect_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = True) -> Engine:
@@ -75,21 +74,17 @@ def writing(engine: Engine, *, patience_s: float = 0.0) -> Iterator[Connection]:
             queue: beside a busy worker, one wait of the engine's `timeout_s` is often too short.
 
     Raises:
-        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy), or
-            the store was moved to another one (StoreMoved).
+        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
     with ExitStack() as transaction:
-        connection = _begin(transaction, engine, patience_s)
-        dialect_of(engine).shared_lock(connection, GATE_KEY)
-        check_writable(connection)
-        yield connection
+        yield _begin(transaction, engine, patience_s)
 
 
 def _begin(transaction: ExitStack, engine: Engine, patience_s: float) -> Connection:
     until = time.monotonic() + patience_s
     while True:
         try:
-            return transaction.enter_context(writing_anyway(engine))
+            return transaction.enter_context(_transaction(engine))
         except StoreBusy:
             if time.monotonic() >= until:
                 raise
@@ -97,12 +92,7 @@ def _begin(transaction: ExitStack, engine: Engine, patience_s: float) -> Connect
 
 
 @contextmanager
-def writing_anyway(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes, also where there are no tables yet or a move closes the store.
-
-    Raises:
-        StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
-    """
+def _transaction(engine: Engine) -> Iterator[Connection]:
     with explained(engine), engine.connect() as connection:
         connection = connection.execution_options(writes=True)
         with connection.begin():

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from trackrecord.errors import SchemaTooNew, StoreBusy
 from trackrecord.process.version import __version__
 
-from .engine import connect_store, reading, writing_anyway
+from .engine import connect_store, reading, writing
 from .moves import check_whole
 from .row_locks import advisory_lock
 
@@ -54,41 +54,40 @@ store_versions = Table(
 )
 
 
-def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
+def migrate(engine: Engine) -> bool:
     """Create or upgrade the tables; answers whether anything had to be done.
 
     Any number of processes may call this at once: one does the work, the others wait for it.
 
     Args:
         engine: the database.
-        even_a_part: also where another store is still being moved to.
 
     Raises:
-        StoreMoved: the database holds a part of a store that is being moved to it.
+        StoreMoved: an older version moved the store, or left a part of one here.
         SchemaTooNew: the database is of a version that this code does not know.
         ServerUnavailable: the database cannot be reached.
     """
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
-            return _migrate(engine, even_a_part=even_a_part)
+            return _migrate(engine)
         except StoreBusy:
             if time.monotonic() >= until:
                 raise
             time.sleep(_PAUSE_S)
 
 
-def _migrate(engine: Engine, *, even_a_part: bool) -> bool:
+def _migrate(engine: Engine) -> bool:
     with reading(engine) as connection:
         if _revision(connection) == newest_revision():
-            if not even_a_part:
-                check_whole(connection)
+            check_whole(connection)
             return False
-    with writing_anyway(engine) as connection:
+    with writing(engine) as connection:
         advisory_lock(connection, LOCK_KEY)
         if _revision(connection) == newest_revision():
             return False
         _upgrade(connection)
+        check_whole(connection)
     return True
 
 

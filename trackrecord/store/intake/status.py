@@ -33,9 +33,7 @@ class StoreStatus:
     last_consolidation: float | None
 
 
-def read_store_status(
-    connection: Connection, project_id: int | None, *, at: float | None = None
-) -> StoreStatus:
+def read_store_status(connection: Connection, project_id: int | None) -> StoreStatus:
     """Return the store's part of the status, of one project or of all (None)."""
     waiting = select(func.count()).select_from(waiting_episodes)
     last = select(func.max(consolidation_runs.c.finished_at))
@@ -44,10 +42,8 @@ def read_store_status(
         known = known.where(signatures.c.project_id == project_id)
         waiting = waiting.where(waiting_episodes.c.project_id == project_id)
         last = last.where(consolidation_runs.c.project_id == project_id)
-    if at is not None:
-        last = last.where(consolidation_runs.c.finished_at <= at)
     return StoreStatus(
-        counts=count_outcomes(connection, project_id, at),
+        counts=count_outcomes(connection, project_id),
         signatures=connection.execute(known).scalar_one(),
         waiting_episodes=connection.execute(waiting).scalar_one(),
         last_consolidation=connection.execute(last).scalar(),

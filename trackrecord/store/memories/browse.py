@@ -13,7 +13,7 @@ from .read import StoredMemory, complete
 from .tables import memories
 from .write import MemoryFilter, matching_memories
 
-_Columns = Any  # those of the query: of memories, or of their last change by then
+_Columns = Any  # those of the query
 _Value = Callable[[_Columns, MemoryRules], ColumnElement[Any]]
 
 
@@ -49,7 +49,6 @@ def browse_memories(
     is_descending: bool = True,
     first: int = 0,
     limit: int,
-    at: float | None = None,
 ) -> tuple[list[StoredMemory], int]:
     """Return some memories of a project, and how many there are.
 
@@ -63,9 +62,8 @@ def browse_memories(
         is_descending: whether the largest comes first.
         first: how many to skip.
         limit: how many to return at most.
-        at: a past moment to answer for.
     """
-    found = matching_memories(project_id, wanted, at)
+    found = matching_memories(project_id, wanted)
     stands = found.selected_columns
     value = SORTED_BY[key](stands, rules)
     if key in ("id", "name"):
@@ -76,11 +74,11 @@ def browse_memories(
             select(func.count()).select_from(found.order_by(None).subquery())
         ).scalar_one()
         rows = connection.execute(found.order_by(*order).limit(limit).offset(first)).all()
-        return complete(connection, rows, at=at), total
+        return complete(connection, rows), total
     ids = _holding(connection, found.order_by(*order), content)
     page = found.where(memories.c.id.in_(ids[first : first + limit]))
     rows = connection.execute(page.order_by(*order)).all()
-    return complete(connection, rows, at=at), len(ids)
+    return complete(connection, rows), len(ids)
 
 
 def _holding(connection: Connection, query: Select[Any], content: str) -> list[int]:

@@ -6,7 +6,7 @@ transactions of their own: by a worker, or at the end of an import.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Select, delete, select, update
 
@@ -17,7 +17,7 @@ from ..database.bulk_insert import insert_rows
 from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
-from ..outcomes.as_of import outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from .read import CHUNK
 from .tables import past_tasks
@@ -115,7 +115,6 @@ def similar_tasks(
     *,
     most: int,
     limit: int = DEFAULT_LIMIT,
-    at: float | None = None,
 ) -> list[StoredTask]:
     """The past tasks whose instruction fits a text best, the best first; each task once.
 
@@ -127,14 +126,13 @@ def similar_tasks(
         text: the text of the task at hand.
         most: how many are looked at.
         limit: how many are answered.
-        at: a past moment to answer for.
     """
     words = lexemes(project_id, asked_words(text))
     relevance = {hit.row: hit.relevance for hit in TASK_WORDS.search(connection, words, most)}
     found: list[Row[Any]] = []
     rows = list(relevance)
     for start in range(0, len(rows), CHUNK):
-        query = _with_outcomes(at).where(
+        query = _WITH_OUTCOMES.where(
             past_tasks.c.project_id == project_id,
             past_tasks.c.outcome.in_(rows[start : start + CHUNK]),
         )
@@ -167,8 +165,8 @@ def _ended(task: StoredTask) -> tuple[float, str]:
     return task.ended_at, task.outcome_id
 
 
-def _with_outcomes(at: float | None) -> Select[Any]:
-    query = select(
+_WITH_OUTCOMES: Final[Select[Any]] = (
+    select(
         past_tasks.c.outcome,
         outcomes.c.outcome_id,
         outcomes.c.task_id,
@@ -177,10 +175,10 @@ def _with_outcomes(at: float | None) -> Select[Any]:
         outcomes.c.verdict,
         outcomes.c.raw_score,
         outcomes.c.ended_at,
-    ).join(outcomes, outcomes.c.id == past_tasks.c.outcome)
-    query = query.where(outcome_current_as_of(at))
-    return query if at is None else query.where(outcomes.c.received_at <= at)
-
+    )
+    .join(outcomes, outcomes.c.id == past_tasks.c.outcome)
+    .where(OUTCOME_IS_CURRENT)
+)
 
 _DROPPED_AT_ONCE = 500
 

@@ -1,17 +1,16 @@
-"""Memories on record: read as of now or a moment, and changed one row at a time."""
+"""Memories on record: read, and changed one row at a time."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
     Select,
-    and_,
     bindparam,
     func,
     insert,
@@ -93,47 +92,18 @@ def memory_state(row: Row[Any]) -> MemoryState:
     )
 
 
-def as_of(at: float | None) -> Select[Any]:
-    """Return memories as of now or of a moment."""
-    now = memories.c
-    if at is None:
-        return select(
-            now.id, now.project_id, now.memory_id, now.text, now.type, now.confidence,
-            now.created_at, now.last_recalled_at, now.superseded_by,
-        )  # fmt: skip
-    then = memory_changes.c
-    last = (
-        select(func.max(then.number))
-        .where(then.memory == now.id, then.at <= at)
-        .correlate(memories)
-        .scalar_subquery()
-    )
-    return select(
-        now.id, now.project_id, now.memory_id, now.text, then.type, then.confidence,
-        now.created_at, then.last_recalled_at, then.superseded_by,
-    ).join(memory_changes, and_(then.memory == now.id, then.number == last))  # fmt: skip
+# What is read of a memory that is shown.
+MEMORIES_READ: Final[Select[Any]] = select(
+    memories.c.id, memories.c.project_id, memories.c.memory_id, memories.c.text, memories.c.type,
+    memories.c.confidence, memories.c.created_at, memories.c.last_recalled_at,
+    memories.c.superseded_by,
+)  # fmt: skip
 
 
-def numbers_as_of(at: float | None) -> Select[Any]:
-    """Return what memories are ranked by, as of a moment: row, confidence, clock, age, id."""
-    query = as_of(at)
-    stands = query.selected_columns
-    return query.with_only_columns(
-        stands.id,
-        stands.confidence,
-        func.coalesce(stands.last_recalled_at, stands.created_at),
-        stands.created_at,
-        stands.memory_id,
-        maintain_column_froms=True,
-    )
-
-
-def complete(
-    connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
-) -> list[StoredMemory]:
+def complete(connection: Connection, rows: Collection[Row[Any]]) -> list[StoredMemory]:
     """Return memories from their rows, with their sources and predecessors, in the same order."""
-    sources = _sources_of(connection, [row.id for row in rows], at)
-    superseded = _superseded_by(connection, rows, at)
+    sources = _sources_of(connection, [row.id for row in rows])
+    superseded = _superseded_by(connection, rows)
     return [
         StoredMemory(
             row=row.id,
@@ -157,7 +127,7 @@ def memory_speakers(
 
     The very first memory is among them: nobody becomes the only source by saying a lot.
     """
-    first = as_of(None).where(memories.c.project_id == project_id)
+    first = MEMORIES_READ.where(memories.c.project_id == project_id)
     rows = connection.execute(first.order_by(memories.c.created_at, memories.c.id).limit(1)).all()
     speakers = {
         memory.id: set(memory.sources or ("",)) for memory in (*complete(connection, rows), *found)
@@ -173,17 +143,13 @@ def memory_speakers(
     return speakers
 
 
-def _sources_of(
-    connection: Connection, rows: list[int], at: float | None
-) -> Mapping[int, tuple[str, ...]]:
+def _sources_of(connection: Connection, rows: list[int]) -> Mapping[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     said = memory_sources.c
     for start in range(0, len(rows), CHUNK):
         query = select(said.memory, said.at, said.source).where(
             said.memory.in_(rows[start : start + CHUNK])
         )
-        if at is not None:
-            query = query.where(said.at <= at)
         # Here, not in SQL: each database has an order of texts of its own.
         answer = sorted(connection.execute(query), key=tuple)
         for memory, group in groupby(answer, attrgetter("memory")):
@@ -192,7 +158,7 @@ def _sources_of(
 
 
 def _superseded_by(
-    connection: Connection, rows: Collection[Row[Any]], at: float | None
+    connection: Connection, rows: Collection[Row[Any]]
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     ids = [row.memory_id for row in rows]
@@ -201,14 +167,6 @@ def _superseded_by(
             memories.c.project_id.in_({row.project_id for row in rows}),
             memories.c.superseded_by.in_(ids[start : start + CHUNK]),
         )
-        if at is not None:
-            then = memory_changes.c
-            query = query.where(
-                select(then.memory)
-                .where(then.memory == memories.c.id, then.at <= at)
-                .where(then.superseded_by == memories.c.superseded_by)
-                .exists()
-            )
         query = query.order_by(memories.c.superseded_by, memories.c.id)
         for newer, group in groupby(connection.execute(query), attrgetter("superseded_by")):
             found[newer] = tuple(row.memory_id for row in group)
@@ -219,23 +177,21 @@ def strongest_memories(
     connection: Connection, project_id: int, *, limit: int
 ) -> list[StoredMemory]:
     """Return the memories with the highest effective confidence that no other has superseded."""
-    query = as_of(None).where(
+    query = MEMORIES_READ.where(
         memories.c.project_id == project_id, memories.c.superseded_by.is_(None)
     )
     query = query.order_by(memories.c.standing.desc(), memories.c.id).limit(limit)
     return complete(connection, connection.execute(query).all())
 
 
-def find_memory(
-    connection: Connection, project_id: int, memory_id: str, *, at: float | None = None
-) -> StoredMemory:
+def find_memory(connection: Connection, project_id: int, memory_id: str) -> StoredMemory:
     """One memory.
 
     Raises:
-        UnknownId: the project has no such memory, or had none then.
+        UnknownId: the project has no such memory.
     """
-    query = as_of(at).where(*_is(project_id, memory_id))
-    return complete(connection, [_one(connection, query, memory_id)], at=at)[0]
+    query = MEMORIES_READ.where(*_is(project_id, memory_id))
+    return complete(connection, [_one(connection, query, memory_id)])[0]
 
 
 def held_row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
@@ -261,15 +217,11 @@ def _one(connection: Connection, query: Select[Any], memory_id: str) -> Row[Any]
     return row
 
 
-def changes_of(
-    connection: Connection, row: int, *, at: float | None = None
-) -> list[StoredMemoryChange]:
+def changes_of(connection: Connection, row: int) -> list[StoredMemoryChange]:
     """Return the changes of a memory, oldest first."""
     then = memory_changes.c
     query = select(then.at, then.action, then.because_of, then.type, then.confidence)
     query = query.where(then.memory == row)
-    if at is not None:
-        query = query.where(then.at <= at)
     return [StoredMemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
 
 
@@ -354,13 +306,9 @@ _STAND = (
 )
 
 
-def count_memories(
-    connection: Connection, project_id: int | None, *, at: float | None = None
-) -> int:
+def count_memories(connection: Connection, project_id: int | None) -> int:
     """Return how many memories are on record of one project, or of all (None)."""
     query = select(func.count()).select_from(memories)
     if project_id is not None:
         query = query.where(memories.c.project_id == project_id)
-    if at is not None:
-        query = query.where(memories.c.created_at <= at)
     return connection.execute(query).scalar_one()

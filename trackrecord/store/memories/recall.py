@@ -1,31 +1,37 @@
 """Recalling memories: by words of a question, ranked by relevance and by decayed confidence."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, func, select
 
 from trackrecord.learning.memories.rules import MemoryRules, faded, recall_rank
 from trackrecord.learning.text.search_words import asked_words, lexemes
 
 from ..database.engine import dialect_of
-from ..database.full_text import MEMORY_WORDS, Hit
+from ..database.full_text import MEMORY_WORDS
 from ..database.row_locks import for_update
 from .read import (
-    CHUNK,
+    MEMORIES_READ,
     StateChange,
     StoredMemory,
-    as_of,
     complete,
     memory_state,
-    numbers_as_of,
     record_changes,
 )
 from .tables import memories
 
 DEFAULT_LIMIT = 5
 _LOOK_AT_ONCE = 500
+# What memories are ranked by.
+_NUMBERS: Final[Select[Any]] = select(
+    memories.c.id,
+    memories.c.confidence,
+    func.coalesce(memories.c.last_recalled_at, memories.c.created_at),
+    memories.c.created_at,
+    memories.c.memory_id,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,6 @@ def recall(
     now: float,
     limit: int = DEFAULT_LIMIT,
     min_confidence: float = 0.0,
-    at: float | None = None,
 ) -> list[RecalledRow]:
     """The memories that fit a question best, the best first; it changes nothing.
 
@@ -68,32 +73,27 @@ def recall(
         now: seconds since the epoch.
         limit: how many at most.
         min_confidence: the decayed confidence that is wanted at least.
-        at: a past moment to answer for.
     """
     wanted = 2 * limit  # at worst each of them supersedes another one
     words = lexemes(project_id, asked_words(text))
     hits = MEMORY_WORDS.search(connection, words, rules.max_candidates)
-    if at is not None:
-        hits = _known_then(connection, hits, at)
     ranked: list[_Ranked] = []
     for start in range(0, len(hits), _LOOK_AT_ONCE):
         some = {hit.row: hit.relevance for hit in hits[start : start + _LOOK_AT_ONCE]}
         if len(ranked) >= wanted and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
-        query = numbers_as_of(at).where(dialect_of(connection).is_among(memories.c.id, some))
+        query = _NUMBERS.where(dialect_of(connection).is_among(memories.c.id, some))
         for row, confidence, clock, created_at, memory_id in connection.execute(query).all():
-            effective = faded(rules, confidence, clock, now if at is None else at)
+            effective = faded(rules, confidence, clock, now)
             if effective >= min_confidence:
                 fits = some[row]
                 rank = recall_rank(rules, fits, effective)
                 ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
         ranked = sorted(ranked)[:wanted]
     rows = [each.row for each in ranked]
-    query = as_of(at).where(dialect_of(connection).is_among(memories.c.id, rows))
-    found = {
-        each.row: each for each in complete(connection, connection.execute(query).all(), at=at)
-    }
+    query = MEMORIES_READ.where(dialect_of(connection).is_among(memories.c.id, rows))
+    found = {each.row: each for each in complete(connection, connection.execute(query).all())}
     recalled = {memory.id for memory in found.values()}
     return [
         RecalledRow(found[entry.row], entry.relevance, entry.effective, -entry.worst)
@@ -116,19 +116,6 @@ class _Ranked(NamedTuple):
 def _may_be_better(rules: MemoryRules, relevance: float, last: _Ranked) -> bool:
     """Return whether a memory of that relevance may rank before the last one, at full trust."""
     return recall_rank(rules, relevance, 1.0) >= -last.worst
-
-
-def _known_then(connection: Connection, hits: Sequence[Hit], at: float) -> list[Hit]:
-    """Return the memories on record at a moment: the best of them is the measure."""
-    known: set[int] = set()
-    for start in range(0, len(hits), CHUNK):
-        rows = [hit.row for hit in hits[start : start + CHUNK]]
-        query = select(memories.c.id).where(
-            dialect_of(connection).is_among(memories.c.id, rows), memories.c.created_at <= at
-        )
-        known.update(connection.execute(query).scalars())
-    left = [hit for hit in hits if hit.row in known]
-    return [Hit(hit.row, hit.relevance / left[0].relevance) for hit in left]
 
 
 def reset_clocks(

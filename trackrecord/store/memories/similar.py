@@ -166,28 +166,6 @@ def mark(
     MEMORY_WORDS.add(connection, words)
 
 
-def index_marked(connection: Connection, *, after: int, limit: int) -> list[int]:
-    """Add memories that are marked, and whose words are not indexed, to the full-text index.
-
-    Args:
-        connection: within a writing transaction.
-        after: the row after which to begin.
-        limit: how many rows are looked at, at most.
-
-    Returns:
-        The rows; empty at the end.
-    """
-    query = (
-        select(memories)
-        .where(memories.c.id > after, memories.c.position.is_not(None))
-        .order_by(memories.c.id)
-        .limit(limit)
-    )
-    rows = connection.execute(query).all()
-    MEMORY_WORDS.add(connection, [_words_of(row) for row in rows])
-    return [row.id for row in rows]
-
-
 def _words_of(row: Row[Any]) -> tuple[int, list[str]]:
     plain = without_prefix(row.text)
     return row.id, lexemes(row.project_id, indexed_words(plain))

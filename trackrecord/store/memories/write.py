@@ -37,9 +37,9 @@ from ..outcomes.tables import projects
 from .credit.feedback import judge_by_feedback
 from .credit.judging import Judge, record_judgement
 from .read import (
+    MEMORIES_READ,
     StateChange,
     StoredMemory,
-    as_of,
     complete,
     find_memory,
     held_row,
@@ -300,39 +300,35 @@ def list_memories(
     project_id: int,
     wanted: MemoryFilter = MemoryFilter(),
     *,
-    at: float | None = None,
     limit: int | None = None,
     after: tuple[float, int] | None = None,
 ) -> list[StoredMemory]:
-    """Return memories of a project, newest first; as of a moment if one is given.
+    """Return memories of a project, newest first.
 
     With `after`, the time and the row of one of them, only those that follow it.
     """
-    query = matching_memories(project_id, wanted, at)
+    query = matching_memories(project_id, wanted)
     if after is not None:
         query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
-    return complete(connection, _rows(connection, query), at=at)
+    return complete(connection, _rows(connection, query))
 
 
-def count_matching(
-    connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
-) -> int:
+def count_matching(connection: Connection, project_id: int, wanted: MemoryFilter) -> int:
     """Return how many memories `list_memories` would return without a limit."""
-    query = matching_memories(project_id, wanted, at).subquery()
+    query = matching_memories(project_id, wanted).subquery()
     return connection.execute(select(func.count()).select_from(query)).scalar_one()
 
 
-def matching_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
-    """Return the query for memories that match a filter, as of a moment, in no order."""
-    query = as_of(at).where(memories.c.project_id == project_id)
-    stands = memories.c if at is None else memory_changes.c
+def matching_memories(project_id: int, wanted: MemoryFilter) -> Select[Any]:
+    """Return the query for memories that match a filter, in no order."""
+    query = MEMORIES_READ.where(memories.c.project_id == project_id)
     if wanted.type is not None:
-        query = query.where(stands.type == wanted.type.value)
+        query = query.where(memories.c.type == wanted.type.value)
     if wanted.min_confidence is not None:
-        query = query.where(stands.confidence >= wanted.min_confidence)
+        query = query.where(memories.c.confidence >= wanted.min_confidence)
     if wanted.source is not None:
-        query = query.where(_is_said_by(wanted.source, at))
+        query = query.where(_is_said_by(wanted.source))
     return query
 
 
@@ -341,7 +337,7 @@ def _rows(connection: Connection, query: Any) -> Sequence[Row[Any]]:  # noqa: AN
     return rows
 
 
-def _is_said_by(source: str, at: float | None) -> ColumnElement[bool]:
+def _is_said_by(source: str) -> ColumnElement[bool]:
     said = memory_sources.c
     query = select(said.memory).where(said.memory == memories.c.id, said.source == source)
-    return (query if at is None else query.where(said.at <= at)).exists()
+    return query.exists()

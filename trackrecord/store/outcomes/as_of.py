@@ -1,8 +1,12 @@
 """The records of outcomes that count: those without a later record of the same outcome."""
 
+from typing import Final
+
 from sqlalchemy import ColumnElement, or_
 
 from .tables import outcomes
+
+OUTCOME_IS_CURRENT: Final[ColumnElement[bool]] = outcomes.c.replaced_at == 0
 
 
 def current_as_of(
@@ -17,13 +21,3 @@ def current_as_of(
     if at is None:
         return replaced_at.is_(None)
     return or_(replaced_at.is_(None), replaced_at > at)
-
-
-def outcome_current_as_of(at: float | None) -> ColumnElement[bool]:
-    """Return whether the record of an outcome had not been replaced yet.
-
-    Args:
-        at: a past moment; None for now.
-    """
-    column = outcomes.c.replaced_at
-    return column == 0 if at is None else or_(column == 0, column > at)

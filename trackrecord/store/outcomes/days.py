@@ -1,7 +1,7 @@
 """The outcomes of each day, counted: of a million only these few rows are read.
 
 They are counted when outcomes are taken in, as the counts of a project are, and counted anew by a
-rebuild and after an import. For the past they are counted from the outcomes themselves.
+rebuild and after an import.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from trackrecord.learning.numbers.decay import DAY
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.upsert import Upsert
-from .as_of import outcome_current_as_of
+from .as_of import OUTCOME_IS_CURRENT
 from .tables import outcome_days, outcomes, removed_days
 
 _COLUMNS: Final = ("project_id", "day", "outcomes", "successes", "without_verdict")
@@ -55,15 +55,6 @@ class CountedDay:
     outcomes: int
     successes: int
     without_verdict: int
-
-    def plus(self, other: "CountedDay") -> "CountedDay":
-        """Return the sum of two counts of the same day."""
-        return CountedDay(
-            self.day,
-            self.outcomes + other.outcomes,
-            self.successes + other.successes,
-            self.without_verdict + other.without_verdict,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,34 +136,21 @@ def recount_days(connection: Connection, project_id: int) -> None:
         project_id: whose.
     """
     connection.execute(delete(outcome_days).where(outcome_days.c.project_id == project_id))
-    connection.execute(insert(outcome_days).from_select(_COLUMNS, _counted(project_id, None)))
+    connection.execute(insert(outcome_days).from_select(_COLUMNS, _counted(project_id)))
     gone = removed_by_day(connection, project_id)
     _ADD.execute(connection, [(project_id, *astuple(each)) for each in gone])
 
 
-def read_days(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> list[CountedDay]:
+def read_days(connection: Connection, project_id: int) -> list[CountedDay]:
     """Return the days on which tasks of a project ended, the first one first.
 
     Args:
         connection: a reading transaction.
         project_id: whose.
-        at: a past moment: only what had been received by then counts.
     """
-    query: Select[Any]
-    if at is None:
-        query = select(outcome_days).where(outcome_days.c.project_id == project_id)
-    else:
-        query = _counted(project_id, at)
-    found = [CountedDay(*row[1:]) for row in connection.execute(query)]
-    if at is not None:
-        found += removed_by_day(connection, project_id, at=at)
-    days: dict[int, CountedDay] = {}
-    for each in found:
-        known = days.get(each.day)
-        days[each.day] = each if known is None else known.plus(each)
-    return sorted((each for each in days.values() if each.outcomes), key=lambda each: each.day)
+    query = select(outcome_days).where(outcome_days.c.project_id == project_id)
+    found = (CountedDay(*row[1:]) for row in connection.execute(query))
+    return sorted((each for each in found if each.outcomes), key=lambda each: each.day)
 
 
 _REMOVE: Final = Upsert(
@@ -184,7 +162,7 @@ _REMOVE: Final = Upsert(
 
 
 def count_removed(connection: Connection, project_id: int, gone: Iterable[RemovedRecord]) -> None:
-    """Count records that are about to be removed, for the past and for a recount.
+    """Count records that are about to be removed, for a recount.
 
     Args:
         connection: within the transaction that removes them.
@@ -203,15 +181,12 @@ def count_removed(connection: Connection, project_id: int, gone: Iterable[Remove
     _REMOVE.execute(connection, rows)
 
 
-def removed_by_day(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> list[CountedDay]:
+def removed_by_day(connection: Connection, project_id: int) -> list[CountedDay]:
     """Return the counts of removed outcomes by the day on which their tasks ended.
 
     Args:
         connection: a transaction.
         project_id: whose.
-        at: a past moment: only what counted from the end of a day before it on.
     """
     table = removed_days.c
     query = (
@@ -219,8 +194,6 @@ def removed_by_day(
         .where(table.project_id == project_id)
         .group_by(table.ended_day)
     )
-    if at is not None:
-        query = query.where(table.day < day_of(at))
     return [CountedDay(*map(int, row)) for row in connection.execute(query)]
 
 
@@ -228,11 +201,9 @@ def _total(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return cast(func.sum(column), BigInteger)
 
 
-def _counted(project_id: int, at: float | None) -> Select[Any]:
+def _counted(project_id: int) -> Select[Any]:
     """The query that counts the days of a project, in the order of the columns."""
-    own = and_(outcomes.c.project_id == project_id, outcome_current_as_of(at))
-    if at is not None:
-        own = and_(own, outcomes.c.received_at <= at)
+    own = and_(outcomes.c.project_id == project_id, OUTCOME_IS_CURRENT)
     day = cast(func.floor(outcomes.c.ended_at / DAY), BigInteger)
     return (
         select(

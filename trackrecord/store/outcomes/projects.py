@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, case, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, case, func, select
 
 from trackrecord.learning.competences.selection import success_rate
 from trackrecord.learning.numbers.decay import DAY
 
-from .as_of import outcome_current_as_of
 from .tables import outcomes, projects, removed_days
 
 
@@ -160,33 +159,9 @@ _COUNTS: Final = select(
 _COUNTS_OF_PROJECT: Final = _COUNTS.where(projects.c.id == bindparam("project"))
 
 
-def count_outcomes(
-    connection: Connection, project_id: int | None, at: float | None
-) -> ProjectCounts:
-    """Count outcomes of one project, or of all (None); as of a moment if one is given."""
-    if at is None:
-        query = _COUNTS if project_id is None else _COUNTS_OF_PROJECT
-        row = connection.execute(query, {"project": project_id} if project_id is not None else {})
-        total, successes, without, last = row.one()
-        return ProjectCounts(int(total), int(successes), int(without), last)
-    received = and_(outcomes.c.received_at <= at, outcome_current_as_of(at))
-    where = received if project_id is None else and_(outcomes.c.project_id == project_id, received)
-    total, last = connection.execute(
-        select(func.count(), func.max(outcomes.c.received_at)).where(where)
-    ).one()
-    successes, without = (
-        connection.execute(select(func.count()).where(and_(where, of_these))).scalar_one()
-        for of_these in (outcomes.c.success, outcomes.c.success.is_(None))
-    )
-    gone = select(
-        *(
-            func.coalesce(func.sum(removed_days.c[name]), 0)
-            for name in ("outcomes", "successes", "without_verdict")
-        )
-    ).where((removed_days.c.day + 1) * DAY <= at)
-    if project_id is not None:
-        gone = gone.where(removed_days.c.project_id == project_id)
-    removed = connection.execute(gone).one()
-    return ProjectCounts(
-        total + int(removed[0]), successes + int(removed[1]), without + int(removed[2]), last
-    )
+def count_outcomes(connection: Connection, project_id: int | None) -> ProjectCounts:
+    """Count outcomes of one project, or of all (None)."""
+    query = _COUNTS if project_id is None else _COUNTS_OF_PROJECT
+    row = connection.execute(query, {"project": project_id} if project_id is not None else {})
+    total, successes, without, last = row.one()
+    return ProjectCounts(int(total), int(successes), int(without), last)

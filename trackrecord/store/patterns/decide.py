@@ -90,14 +90,13 @@ def held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]
 
 
 def decisions_in_force(
-    connection: Connection, pattern_ids: Iterable[int], *, at: float | None = None
+    connection: Connection, pattern_ids: Iterable[int]
 ) -> Mapping[int, Decision]:
-    """The decisions by hand that hold, by pattern; those as of a moment if one is given.
+    """The decisions by hand that hold, by pattern.
 
     Args:
         connection: a reading transaction.
         pattern_ids: which patterns; few, or all of a project.
-        at: a past moment to answer for.
     """
     made = pattern_decisions.c
     wanted = set(pattern_ids)
@@ -105,8 +104,6 @@ def decisions_in_force(
     last = select(func.max(made.id)).group_by(made.pattern_id)
     if len(wanted) == 1:
         last = last.where(made.pattern_id.in_(wanted))
-    if at is not None:
-        last = last.where(made.at <= at)
     query = select(pattern_decisions).where(
         made.id.in_(last.scalar_subquery()), made.action != DecisionAction.RESET.value
     )

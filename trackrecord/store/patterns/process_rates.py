@@ -13,7 +13,7 @@ from trackrecord.learning.outcomes.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.rules_bundle import Rules
 
-from ..outcomes.as_of import current_as_of, outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
 from ..patterns.tables import observations, patterns
@@ -77,7 +77,7 @@ def _facts(
         outcomes.c.project_id == project_id,
         # Of a task that nobody knows the end of, nothing is compared.
         outcomes.c.success.is_not(None),
-        outcome_current_as_of(now),
+        OUTCOME_IS_CURRENT,
         *_received(outcomes.c.received_at, now, since),
     )
     rows = connection.execute(query.execution_options(yield_per=_BODIES))
@@ -119,7 +119,7 @@ def _touching_proven(
     # In the text of the query: there may be more of them than it can have parameters.
     wanted = seen.pattern_id.in_(bindparam("ids", ids, expanding=True, literal_execute=True))
     query = select(func.count(seen.outcome.distinct())).where(
-        wanted, current_as_of(seen.replaced_at, now), *_received(seen.received_at, now, since)
+        wanted, seen.replaced_at.is_(None), *_received(seen.received_at, now, since)
     )
     return connection.execute(query).scalar_one()
 

@@ -1,26 +1,21 @@
-"""Reading patterns: their evidence now or at a past moment, their examples and their history."""
+"""Reading patterns: their evidence, their examples and their history."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
-from trackrecord.learning.patterns.evidence import Evidence, heard
+from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 
-from ..database.decay_in_sql import weight_at
-from ..outcomes.as_of import current_as_of
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.tables import outcomes, projects
 from .decide import decisions_in_force
-from .speakers import past_speakers, read_speakers, speakers_of_patterns
+from .speakers import read_speakers, speakers_of_patterns
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
 from .tags import tags_of
 from .transitions import evidence_of
@@ -112,7 +107,6 @@ def read_standings(
     rules: Rules,
     *,
     now: float,
-    at: float | None = None,
     slug: str | None = None,
     slugs: Collection[str] | None = None,
     after_row: int | None = None,
@@ -125,12 +119,9 @@ def read_standings(
         project_id: whose patterns.
         rules: what decides a state.
         now: the present, seconds since the epoch.
-        at: a past moment to answer for: decay is computed for it, and nothing that was received
-            later counts.
         slug: only this pattern.
-        slugs: only these patterns; not for a past moment.
-        after_row: only patterns that were first named after the one in this row; not for a past
-            moment.
+        slugs: only these patterns.
+        after_row: only patterns that were first named after the one in this row.
         wanted: only those that it admits.
     """
     bases = read_bases(connection, project_id)
@@ -145,13 +136,9 @@ def read_standings(
     if after_row is not None:
         where = and_(where, patterns.c.id > after_row)
     is_part = slug is not None or slugs is not None or after_row is not None
-    found = list(
-        _present(connection, project_id, where, rules, basis, now, is_part=is_part)
-        if at is None
-        else _past(connection, project_id, where, rules, basis, at=at, slug=slug)
-    )
-    decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
-    tags = tags_of(connection, where, at=at)
+    found = list(_present(connection, project_id, where, rules, basis, now, is_part=is_part))
+    decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found))
+    tags = tags_of(connection, where)
     standings = (
         standing_of(
             rules.maturity,
@@ -230,133 +217,11 @@ def _present(
         )
 
 
-def _past(
-    connection: Connection,
-    project_id: int,
-    where: ColumnElement[bool],
-    rules: Rules,
-    basis: DecayBasis,
-    *,
-    at: float,
-    slug: str | None,
-) -> Iterator[_Found]:
-    """Return the evidence received by a moment, from observations and feedback, as of then."""
-    speakers = past_speakers(connection, where, basis, at=at)
-    for found in _all_past(connection, project_id, where, basis, at=at, slug=slug):
-        row_id, facts, evidence = found
-        yield row_id, facts, heard(rules.caps, evidence, speakers.get(row_id, ()))
-
-
-def _all_past(
-    connection: Connection,
-    project_id: int,
-    where: ColumnElement[bool],
-    basis: DecayBasis,
-    *,
-    at: float,
-    slug: str | None,
-) -> Iterator[_Found]:
-    told = dict(
-        feedback_by_then(connection, project_id, "pattern", basis.half_life_days, at=at, name=slug)
-    )
-    for row_id, facts, evidence in _observed(connection, where, basis, at):
-        yield _with_feedback((row_id, facts, evidence), told.pop(facts.slug, None))
-    # Those of whose outcomes only replaced ones had come by then.
-    for row in _named_by_then(connection, project_id, told, at):
-        nothing = (row.id, PatternFacts(row.slug, row.kind, row.content, None), Evidence())
-        yield _with_feedback(nothing, told[row.slug])
-
-
-def _with_feedback(found: _Found, told: FeedbackSums | None) -> _Found:
-    if told is None:
-        return found
-    row_id, facts, evidence = found
-    moments = (facts.last_validated, told.last_verdict)
-    last = max((moment for moment in moments if moment is not None), default=None)
-    return (
-        row_id,
-        replace(facts, last_validated=last),
-        Evidence(
-            helpful=evidence.helpful + told.helpful,
-            neutral=evidence.neutral + told.neutral,
-            harmful=evidence.harmful + told.harmful,
-            decayed_helpful=evidence.decayed_helpful + told.decayed_helpful,
-            decayed_harmful=evidence.decayed_harmful + told.decayed_harmful,
-            succeeded=evidence.succeeded,
-            feedback=told.total,
-            helpful_feedback=told.helpful,
-        ),
-    )
-
-
-def _named_by_then(
-    connection: Connection, project_id: int, slugs: Iterable[str], at: float
-) -> Iterator[Any]:
-    """Yield the rows of the patterns of these that an outcome had named by a moment."""
-    wanted = sorted(slugs)
-    seen = observations.c
-    named = select(seen.pattern_id).where(seen.pattern_id == patterns.c.id, seen.received_at <= at)
-    for start in range(0, len(wanted), _AT_ONCE):
-        query = select(patterns.c.id, patterns.c.slug, patterns.c.kind, patterns.c.content).where(
-            patterns.c.project_id == project_id,
-            patterns.c.slug.in_(wanted[start : start + _AT_ONCE]),
-            named.exists(),
-        )
-        yield from connection.execute(query).all()
-
-
-def _observed(
-    connection: Connection, where: ColumnElement[bool], basis: DecayBasis, at: float
-) -> Iterator[_Found]:
-    seen = observations.c
-    helpful = seen.verdict == Verdict.HELPFUL.value
-    harmful = seen.verdict == Verdict.HARMFUL.value
-    # Never above 1: what was received by then had ended by then.
-    weight = seen.weight * weight_at(seen.ended_at, at, basis.half_life_days)
-    sums = (
-        select(
-            seen.pattern_id,
-            func.sum(seen.times).label("total"),
-            func.sum(case((helpful, seen.times), else_=0)).label("helpful"),
-            func.sum(case((harmful, seen.times), else_=0)).label("harmful"),
-            func.sum(case((seen.success, seen.times), else_=0)).label("succeeded"),
-            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
-            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
-            func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),
-        )
-        .where(seen.received_at <= at, current_as_of(seen.replaced_at, at))
-        .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
-        .group_by(seen.pattern_id)
-        .subquery()
-    )
-    query = select(patterns.c.slug, patterns.c.kind, patterns.c.content, sums).join(
-        sums, sums.c.pattern_id == patterns.c.id
-    )
-    for row in connection.execute(query):
-        yield (
-            row.pattern_id,
-            PatternFacts(row.slug, row.kind, row.content, row.last),
-            _past_evidence(row),
-        )
-
-
-def _past_evidence(row: Row[Any]) -> Evidence:
-    return Evidence(
-        helpful=int(row.helpful),
-        neutral=int(row.total - row.helpful - row.harmful),
-        harmful=int(row.harmful),
-        succeeded=int(row.succeeded),
-        decayed_helpful=float(row.decayed_helpful),
-        decayed_harmful=float(row.decayed_harmful),
-    )
-
-
 def read_examples(
     connection: Connection,
     project_id: int,
     slug: str,
     *,
-    at: float | None = None,
     most: int = EXAMPLES_KEPT,
 ) -> list[Example]:
     """The newest observations of a pattern, newest first: those that were received last."""
@@ -373,20 +238,16 @@ def read_examples(
         .where(
             patterns.c.project_id == project_id,
             patterns.c.slug == slug,
-            current_as_of(observations.c.replaced_at, at),
+            observations.c.replaced_at.is_(None),
         )
         # By receipt, which is the order of the key: a million observations need no sort.
         .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
         .limit(most)
     )
-    if at is not None:
-        query = query.where(observations.c.received_at <= at)
     return [Example(*row) for row in connection.execute(query)]
 
 
-def read_changes(
-    connection: Connection, project_id: int, slug: str, *, at: float | None = None
-) -> list[PatternChange]:
+def read_changes(connection: Connection, project_id: int, slug: str) -> list[PatternChange]:
     """A pattern's recorded changes of state, oldest first."""
     query = (
         select(
@@ -400,8 +261,6 @@ def read_changes(
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         .order_by(pattern_transitions.c.id)
     )
-    if at is not None:
-        query = query.where(pattern_transitions.c.at <= at)
     return [
         PatternChange(
             row.at,

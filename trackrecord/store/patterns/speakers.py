@@ -6,30 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    Select,
-    and_,
     bindparam,
     case,
     delete,
-    func,
-    literal,
     or_,
     select,
     update,
 )
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..database.decay_in_sql import weight_at
 from ..database.upsert import Columns, Upsert
-from ..outcomes.as_of import current_as_of
-from ..outcomes.tables import feedback
-from .tables import observations, pattern_speakers, patterns
+from .tables import pattern_speakers
 
 _AT_ONCE: Final = 500
 _HELPFUL, _HARMFUL = Verdict.HELPFUL, Verdict.HARMFUL
@@ -232,87 +223,3 @@ def _counts(
         decayed[2],
         decayed[3],
     )
-
-
-def past_speakers(
-    connection: Connection,
-    where: ColumnElement[bool],
-    basis: DecayBasis,
-    *,
-    at: float,
-) -> Mapping[int, Sequence[SpeakerCounts]]:
-    """Return the counts of each speaker as of a past moment.
-
-    Args:
-        connection: a reading transaction.
-        where: which patterns are asked for.
-        basis: says the half-life.
-        at: the moment.
-    """
-    found: defaultdict[int, dict[str, SpeakerSums]] = defaultdict(dict)
-    for row in (
-        *connection.execute(_observed(where, basis, at)),
-        *connection.execute(_told(where, basis, at)),
-    ):
-        speaker = speaker_named(row.source) if row.is_feedback else row.speaker
-        sums = found[row.pattern_id].setdefault(speaker, SpeakerSums())
-        sums.helpful += int(row.helpful)
-        sums.harmful += int(row.harmful)
-        sums.neutral += int(row.total - row.helpful - row.harmful)
-        sums.succeeded += int(row.succeeded)
-        sums.feedback += int(row.total) if row.is_feedback else 0
-        sums.helpful_sum += float(row.decayed_helpful)
-        sums.harmful_sum += float(row.decayed_harmful)
-        if row.is_claim:
-            sums.helpful_claimed_sum += float(row.decayed_helpful)
-            sums.harmful_claimed_sum += float(row.decayed_harmful)
-    # Weighed for the moment already.
-    at_rest = DecayBasis(basis.half_life_days, at)
-    return {
-        pattern_id: [sums.counts(speaker, at_rest, at) for speaker, sums in by_speaker.items()]
-        for pattern_id, by_speaker in found.items()
-    }
-
-
-def _observed(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Select[Any]:
-    seen = observations.c
-    helpful = seen.verdict == Verdict.HELPFUL.value
-    harmful = seen.verdict == Verdict.HARMFUL.value
-    weight = seen.weight * weight_at(seen.ended_at, at, basis.half_life_days)
-    return (
-        select(
-            seen.pattern_id, seen.speaker, seen.is_claim, literal(False).label("is_feedback"),
-            func.sum(seen.times).label("total"),
-            func.sum(case((helpful, seen.times), else_=0)).label("helpful"),
-            func.sum(case((harmful, seen.times), else_=0)).label("harmful"),
-            func.sum(case((seen.success, seen.times), else_=0)).label("succeeded"),
-            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
-            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
-        )
-        .where(seen.received_at <= at, current_as_of(seen.replaced_at, at))
-        .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
-        .group_by(seen.pattern_id, seen.speaker, seen.is_claim)
-    )  # fmt: skip
-
-
-def _told(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Select[Any]:
-    given = feedback.c
-    helpful = given.verdict == Verdict.HELPFUL.value
-    harmful = given.verdict == Verdict.HARMFUL.value
-    weight = given.value * weight_at(given.given_at, at, basis.half_life_days)
-    return (
-        select(
-            patterns.c.id.label("pattern_id"), given.source, literal(True).label("is_claim"),
-            literal(True).label("is_feedback"), func.count().label("total"),
-            func.sum(case((helpful, 1), else_=0)).label("helpful"),
-            func.sum(case((harmful, 1), else_=0)).label("harmful"),
-            literal(0).label("succeeded"),
-            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
-            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
-        )
-        .join(patterns, and_(
-            patterns.c.project_id == given.project_id, patterns.c.slug == given.name
-        ))
-        .where(where, given.subject == "pattern", given.received_at <= at)
-        .group_by(patterns.c.id, given.source)
-    )  # fmt: skip

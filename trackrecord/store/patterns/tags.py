@@ -1,9 +1,9 @@
-"""Tags of patterns in the store: those of now, and those of any moment."""
+"""Tags of patterns in the store."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from trackrecord.learning.patterns.tags import changed_tags
 
@@ -65,26 +65,18 @@ def change_tags(
     return before, after
 
 
-def tags_of(
-    connection: Connection, where: ColumnElement[bool], *, at: float | None = None
-) -> Mapping[int, tuple[str, ...]]:
+def tags_of(connection: Connection, where: ColumnElement[bool]) -> Mapping[int, tuple[str, ...]]:
     """Return the tags of patterns in alphabetical order, by row; those without any are missing.
 
     Args:
         connection: a reading transaction.
         where: which patterns.
-        at: a past moment to answer for.
     """
     told = pattern_tags.c
-    had = (
-        told.removed_at.is_(None)
-        if at is None
-        else (told.added_at <= at) & or_(told.removed_at.is_(None), told.removed_at > at)
-    )
     query = (
         select(told.pattern_id, told.tag)
         .join(patterns, patterns.c.id == told.pattern_id)
-        .where(where, had)
+        .where(where, told.removed_at.is_(None))
     )
     found: defaultdict[int, list[str]] = defaultdict(list)
     for row in connection.execute(query):

@@ -1,1 +1,1 @@
-"""Moving a whole store to another database, and a project as JSON Lines out and in again."""
+"""A backup of the whole store, and a project as JSON Lines out and in again."""

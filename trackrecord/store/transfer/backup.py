@@ -13,7 +13,7 @@ from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable, TransferRefused
 from trackrecord.process.sqlite_files import connect
-from trackrecord.store.database.engine import dialect_of, reading, writing_anyway
+from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.database.migrate import check_known, migrate, store_at, store_versions
 from trackrecord.store.outcomes.projects import clock_of, next_revision
 from trackrecord.store.outcomes.tables import projects
@@ -100,7 +100,7 @@ def restore_backup(
     assert found is not None  # noqa: S101 - no other database takes a file
     engine.dispose()
     migrate(engine)
-    with writing_anyway(engine) as connection:
+    with writing(engine) as connection:
         connection.execute(update(projects).values(revision=next_revision(clock_of(now))))
     return found
 

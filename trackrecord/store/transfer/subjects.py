@@ -1,6 +1,6 @@
 """The role of tables in a transfer: those of one store alone, and those derived from others.
 
-All else is read from the metadata, so that a new table is moved, exported and imported without a
+All else is read from the metadata, so that a new table is exported and imported without a
 line here, if it has a `project_id` or refers to a table that has one.
 """
 
@@ -13,28 +13,28 @@ from trackrecord.store.competences.tables import competence_credits, competence_
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.access_tokens import access_tokens
 from trackrecord.store.database.leases import leases
-from trackrecord.store.database.moves import move_steps, store_moves
+from trackrecord.store.database.moves import store_moves
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
 from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
 from trackrecord.store.outcomes.tables import outcome_days, project_imports, projects
 from trackrecord.store.patterns.tables import observations
 
-# Of the one store: who works there, and how its own moves stand.
-NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
 # Made again from the rows of other tables; or about the store, not about one project. Who may read
 # one store may not read another one for that.
-NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
+NOT_EXPORTED: Final[frozenset[Table]] = frozenset({
     access_tokens,
     competence_words,
     forgettings,
     forgotten_ids,
+    leases,
     listed_runs,
     memory_blocks,
     outcome_days,
     project_imports,
     run_counts,
-}
+    store_moves,
+})  # fmt: skip
 # Which exports of earlier versions have, and nothing reads any more.
 COLUMNS_GONE: Final[dict[str, tuple[str, ...]]] = {"effect_decisions": ("entry",)}
 # Made again, too. What a row is imported with until then.

@@ -18,7 +18,6 @@ from trackrecord.redis.signs_of_life import SignOfLife
 from trackrecord.store.patterns.transitions import Transition
 
 from ..caching.refresh import RankingsRefresher
-from ..spans import Spans
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
 from .entries import Entry, IntakeContext
@@ -60,7 +59,6 @@ class Drain:
         context: the servers and rules that entries are learnt with.
         outage: this process's state towards the database.
         refresher: refreshes the rankings of changed projects.
-        spans: tells a collector of each batch.
         sign_of_life: given while this process has its turn at the stream.
         is_stopping: whether this process is to end.
         wake_another: called once in a drain that finds a long backlog.
@@ -74,7 +72,6 @@ class Drain:
         *,
         outage: DatabaseOutage,
         refresher: RankingsRefresher,
-        spans: Spans,
         sign_of_life: SignOfLife,
         is_stopping: Callable[[], bool],
         wake_another: Callable[[], None],
@@ -88,7 +85,6 @@ class Drain:
         self._outage = outage
         self._settings = settings
         self._refresher = refresher
-        self._spans = spans
         self._sign_of_life = sign_of_life
         self._is_stopping = is_stopping
         self._wake_another = wake_another
@@ -197,7 +193,6 @@ class Drain:
                 learnt = take_in(decoded, self._context)
         except StoreUnavailable as error:
             # The learnt part is committed and will be recognised; all of it stays pending.
-            self._spans.note("learn batch", started, failed="database", entries=len(entries))
             self._outage.begin(str(error))
             return False
         self._outage.end()
@@ -213,13 +208,6 @@ class Drain:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
             self._stream.set_aside(learnt.refused)
-        self._spans.note(
-            "learn batch",
-            started,
-            failed=None,
-            entries=len(entries),
-            **{name: batch[name] for name in _COUNTS},
-        )
         done.update(batch)
         _log_changes(learnt.transitions)
         self._refresher.note_changes(learnt.projects)

@@ -1,7 +1,6 @@
 """The receiver of decoded spans, log records and scores from the front door."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from .span import LogRecord, Span
 
@@ -36,14 +35,6 @@ class Receiver(Protocol):
 
     def logs(self, logs: list[LogRecord]) -> int:
         """Take log records; return how many of them were rejected for good.
-
-        Raises:
-            Full: nothing more can be taken now.
-        """
-        ...
-
-    def langfuse_scores(self, scores: list[Mapping[str, Any]]) -> int:
-        """Take scores as Langfuse's clients post them; return how many name nothing to score.
 
         Raises:
             Full: nothing more can be taken now.

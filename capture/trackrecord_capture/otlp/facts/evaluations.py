@@ -1,7 +1,6 @@
-"""Scores of a run: from attributes, from events, and from Langfuse's own path."""
+"""Scores of a run: from attributes and from events."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from ..encodings.span import LogRecord, Span
@@ -61,30 +60,6 @@ def evaluation_in(record: LogRecord) -> SpanScore:
     if isinstance(record.body, Mapping):
         attributes = {**record.body, **attributes}
     return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns)
-
-
-def evaluation_of_langfuse(score: Mapping[str, Any]) -> SpanScore:
-    """Return a score as Langfuse's clients send it."""
-    name, value = as_text(score.get("name") or "score"), score.get("value")
-    label = value if isinstance(value, str) else ""
-    is_flag = isinstance(value, bool) or as_text(score.get("dataType") or "") == "BOOLEAN"
-    return SpanScore(
-        name=name[:_NAME_CHARS],
-        success=_by_flag(name, value) if is_flag else _by_label(name, label),
-        says=_words(name, as_number(value), label, as_text(score.get("comment") or "")),
-        at=_moment(score.get("timestamp")),
-    )
-
-
-def _moment(written: object) -> float | None:
-    """Return when a score was given; None if its time is missing or malformed."""
-    if not isinstance(written, str):
-        return None
-    try:
-        at = datetime.fromisoformat(written)
-    except ValueError:
-        return None
-    return at.timestamp() if at.tzinfo is not None and at.timestamp() > 0 else None
 
 
 def _flattened(span: Span, prefix: str, term: str) -> list[SpanScore]:

@@ -1,14 +1,13 @@
-"""Scores that come on their own: evaluation events, and what Langfuse's clients post."""
+"""Scores that come on their own: evaluation events."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from ..encodings.ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
 from ..encodings.span import LogRecord
-from ..facts.evaluations import EVENT, evaluation_in, evaluation_of_langfuse
+from ..facts.evaluations import EVENT, evaluation_in
 from ..facts.safe_facts import evaluation_without_secrets
 from ..facts.values import as_text
 from .runs import TraceScore
@@ -64,27 +63,6 @@ def _score_event(record: LogRecord) -> ReportedScore | None:
         trace=record.trace_id,
         session="" if record.trace_id else as_text(session)[:_ID_CHARS],
         score=TraceScore(span=record.span_id, evaluation=evaluation_without_secrets(evaluation)),
-    )
-
-
-def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[ReportedScore]:
-    """Return scores as Langfuse's clients post them, without those that name nothing to score."""
-    return [given for score in scores if (given := _langfuse_score(score)) is not None]
-
-
-def _langfuse_score(score: Mapping[str, Any]) -> ReportedScore | None:
-    trace = usable_id(as_text(score.get("traceId") or "").replace("-", ""), TRACE_ID_DIGITS)
-    session = as_text(score.get("sessionId") or "")[:_ID_CHARS]
-    if not trace and not session:
-        return None
-    span = usable_id(as_text(score.get("observationId") or ""), SPAN_ID_DIGITS)
-    evaluation = evaluation_of_langfuse(score)
-    told = as_text(score.get("id") or "") or evaluation.name
-    return ReportedScore(
-        id=_digest("langfuse", trace, session, span, told),
-        trace=trace,
-        session="" if trace else session,
-        score=TraceScore(span=span, evaluation=evaluation_without_secrets(evaluation)),
     )
 
 

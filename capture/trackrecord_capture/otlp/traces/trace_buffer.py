@@ -10,9 +10,9 @@ import contextlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from trackrecord.errors import StoreUnfit
 from trackrecord.settings.trace_rules import TraceRules
@@ -27,7 +27,7 @@ from ..facts.reading import fact_of
 from ..facts.safe_facts import without_secrets
 from ..facts.vocabulary import SpanKind
 from ..runs.event_runs import PromptOf, no_prompt
-from ..runs.scores import ReportedScore, score_events, scores_of_langfuse
+from ..runs.scores import ReportedScore, score_events
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
 from .waiting import WaitingTrace, WaitingTraces
@@ -147,16 +147,6 @@ class TraceBuffer:
             with self._room():
                 self._store.count("log records that tell nothing of a run", silent)
         return rejected
-
-    def langfuse_scores(self, scores: Sequence[Mapping[str, Any]]) -> int:
-        """Take scores as Langfuse's clients post them; return how many name nothing to score.
-
-        Raises:
-            Full: nothing more can be taken now.
-        """
-        given = scores_of_langfuse(scores)
-        self._take_scores(given)
-        return len(scores) - len(given)
 
     def _take_scores(self, scores: Sequence[ReportedScore]) -> None:
         if not scores:

@@ -44,7 +44,7 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         click.echo("nothing is known of commands yet")
 
 
-def _states(commands: Sequence[CommandAnswer], _project: str, _at: float | None) -> list[Coloured]:
+def _states(commands: Sequence[CommandAnswer], _project: str) -> list[Coloured]:
     words = [each.state_in_words for each in commands]
     return [Coloured(each, _COLOURS[each]) for each in words]
 

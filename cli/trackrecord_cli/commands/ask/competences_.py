@@ -12,7 +12,7 @@ from ...subcommands.revising import COMMANDS
 from ...subcommands.selecting import select_competences as select_command
 
 
-def _bars(records: Sequence[CompetenceRecord], _project: str, _at: float | None) -> list[str]:
+def _bars(records: Sequence[CompetenceRecord], _project: str) -> list[str]:
     rates = [each.record.performance.success_rate for each in records]
     return [f"{bar(rate)} {rate:.2f}" for rate in rates]
 

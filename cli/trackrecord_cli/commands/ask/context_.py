@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from ...access import check_project, open_redis, read_store, say_removed, settings_for
+from ...access import check_project, open_redis, settings_for
 from ...arguments.options import (
     Read,
     asked_conditions_option,
-    at_option,
     format_option,
     json_option,
     lang_option,
@@ -50,7 +49,6 @@ def command() -> None:
     help="Let what the project has learnt compete, too; this needs the servers.",
 )
 @project_option
-@at_option
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
 @click.option(
     "--task-id",
@@ -66,7 +64,6 @@ def rank(
     source: BinaryIO,
     budget: int | None,
     project: str | None,
-    at: float | None,
     task: str | None,
     task_id: str | None,
     conditions: dict[str, str] | None,
@@ -94,12 +91,10 @@ def rank(
     from ...arguments.candidate_input import read_question
 
     settings, project = settings_for(project)
-    if not learnt and (
-        at is not None or task is not None or task_id or conditions or include or exclude
-    ):
+    if not learnt and (task is not None or task_id or conditions or include or exclude):
         message = (
-            "--at, --task, --task-id, --condition, --include and --exclude are about what is "
-            "learnt; add --learnt"
+            "--task, --task-id, --condition, --include and --exclude are about what is learnt; "
+            "add --learnt"
         )
         raise click.UsageError(message)
     given = read_question(source.read())
@@ -115,41 +110,23 @@ def rank(
         conditions=conditions,
     )
     own = read_candidates(given.candidates)
-    found, meaning, removed = Cached(), None, dict[str, str]()
-    if learnt and at is not None:
-        found, removed = _learnt_by_then(settings, question, at)
-    elif learnt:
-        found, meaning = _learnt(settings, question)
+    found, meaning = _learnt(settings, question) if learnt else (Cached(), None)
     answer = context_from(
         question,
         found,
         PromptRules(rules, settings.memories),
-        OwnPart(own, _own_task(settings, project, task_id, at)),
+        OwnPart(own, _own_task(settings, project, task_id)),
         now=time.time(),
         meaning=meaning,
     )
     if as_json:
         from trackrecord.prompt.answers.json_documents import context_document
 
-        print_json(context_document(answer) | removed)
+        print_json(context_document(answer))
     elif form == "prompt":
         click.echo(answer.prompt)
     else:
         _print(answer)
-
-
-def _learnt_by_then(
-    settings: DaemonSettings, question: PromptQuestion, at: float
-) -> tuple[Cached, dict[str, str]]:
-    from trackrecord.prompt.reading.client import Cached
-    from trackrecord.resources.figures.past_rankings import rankings_at
-    from trackrecord.resources.prompt_documents.advice import build_advice
-
-    with read_store(question.project) as (connection, _, name):
-        removed = say_removed(connection, name, ("sums", "runs"), {"at": at})
-        document = rankings_at(connection, settings, name, at)
-        advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
-    return Cached(document, advice), removed
 
 
 def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached, Meaning | None]:
@@ -164,9 +141,7 @@ def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached,
     return found, meaning
 
 
-def _own_task(
-    settings: DaemonSettings, project: str, task_id: str | None, at: float | None
-) -> OwnTask:
+def _own_task(settings: DaemonSettings, project: str, task_id: str | None) -> OwnTask:
     from trackrecord.artifacts.client import open_outputs
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.prompt.answers.own_task import OwnTask
@@ -175,11 +150,8 @@ def _own_task(
         return OwnTask()
     with open_redis(settings) as client:
         store = InFlightStore(client, settings.keys, project, settings.errors)
-        errors = store.read(task_id, at=at)
-    outputs = open_outputs(settings, project).of_task(task_id)
-    return OwnTask(
-        errors, settings.errors, [each for each in outputs if at is None or each.stored_at <= at]
-    )
+        errors = store.read(task_id)
+    return OwnTask(errors, settings.errors, open_outputs(settings, project).of_task(task_id))
 
 
 def _print(answer: Context) -> None:

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_KINDS
 
-from ...access import own_store, read_store, say_removed
+from ...access import own_store, read_store
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
-    at_option,
     json_option,
     limit_option,
     project_option,
@@ -30,7 +29,6 @@ _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not
 
 @click.command("effect")
 @project_option
-@at_option
 @json_option
 @click.option("--by", "shown", type=OneOf(["kind"]), help="Show each kind of task.")
 @limit_option("kinds")
@@ -52,7 +50,6 @@ _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not
 @click.option("--reason", type=REASON, help="Give the reason; it is kept.")
 def command(
     project: str | None,
-    at: float | None,
     shown: str | None,
     limit: int | None,
     sort: str | None,
@@ -74,9 +71,9 @@ def command(
         message = "--holdout needs --enable"
         raise click.UsageError(message)
     if not (enable or disable):
-        _show(project, at, shown, limit, sort, as_json=as_json)
+        _show(project, shown, limit, sort, as_json=as_json)
         return
-    if (enable and disable) or any(each is not None for each in (at, shown, limit, sort)):
+    if (enable and disable) or any(each is not None for each in (shown, limit, sort)):
         message = "--enable and --disable stand alone; call them one by one"
         raise click.UsageError(message)
     share = 0.0 if disable else _USUAL_HOLDOUT if holdout is None else holdout
@@ -98,7 +95,6 @@ def _decide(project: str | None, share: float, actor: str, reason: str, *, as_js
 
 def _show(
     project: str | None,
-    at: float | None,
     shown: str | None,
     limit: int | None,
     sort: str | None,
@@ -112,14 +108,13 @@ def _show(
         raise click.UsageError(message)
     kinds = EFFECT_KINDS.order(sort) if sort and shown == "kind" else None
     with read_store(project) as (connection, settings, name):
-        every = measure_effect(connection, name, setting=settings.holdout, at=at)
-        removed = say_removed(connection, name, ("runs",), {"at": at})
+        every = measure_effect(connection, name, setting=settings.holdout)
     found, beyond = every, 0
     if shown == "kind":
         found = replace(every, kinds=tuple(EFFECT_KINDS.sorted(every.kinds, kinds)[:limit]))
         beyond = len(every.kinds) - len(found.kinds)
     if as_json:
-        print_json(found.to_document() | removed)
+        print_json(found.to_document())
     elif shown == "kind":
         _print_kinds(found)
         say_more(beyond, "kinds of task")

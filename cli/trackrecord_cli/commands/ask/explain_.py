@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import click
 
-from ...access import TypedId, own_store, say_removed_of
-from ...arguments.completing import complete
-from ...arguments.options import at_option, json_option, project_option
+from ...access import TypedId, own_store
+from ...arguments.options import json_option, project_option
 from ...output.screen import console, print_json
 
 _KINDS = ("pattern", "record", "memory", "criterion")
@@ -19,7 +18,6 @@ _KINDS = ("pattern", "record", "memory", "criterion")
     "some_id",
     metavar="[ID]",
     required=False,
-    shell_complete=complete(*_KINDS),
 )
 @click.option(
     "--procedure",
@@ -30,12 +28,10 @@ _KINDS = ("pattern", "record", "memory", "criterion")
     "--run",
     "outcome_id",
     metavar="OUTCOME",
-    shell_complete=complete("outcome"),
     help="Explain on what grounds the run of an outcome has its verdict instead.",
 )
 @click.option("--task", metavar="TEXT", help="Answer for a task with this text.")
 @project_option
-@at_option
 @json_option
 def command(
     some_id: str | None,
@@ -43,7 +39,6 @@ def command(
     outcome_id: str | None,
     task: str | None,
     project: str | None,
-    at: float | None,
     *,
     as_json: bool,
 ) -> None:
@@ -73,17 +68,13 @@ def command(
         about = TypedId(some_id, _KINDS)
     with own_store(project, about) as name:
         if procedure is not None:
-            explained = explain_procedure(procedure, task=task, at=at, project=name)
+            explained = explain_procedure(procedure, task=task, project=name)
         elif outcome_id is not None:
-            explained = explain_run(outcome_id, at=at, project=name)
+            explained = explain_run(outcome_id, project=name)
         else:
-            explained = explain(str(some_id), at=at, project=name)
-        # Sums are what only a thing that has an id is explained by.
-        removed = say_removed_of(
-            name, ("runs",) if some_id is None else ("sums", "runs"), {"at": at}
-        )
+            explained = explain(str(some_id), project=name)
     if as_json:
-        print_json(explained.to_document() | removed)
+        print_json(explained.to_document())
         return
     console().print(explained.id, style="bold", markup=False)
     _print_lines("", explained.because)

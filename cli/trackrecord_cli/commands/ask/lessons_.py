@@ -38,7 +38,7 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
 
 
-def _states(lessons: Sequence[LessonAnswer], _project: str, _at: float | None) -> list[Coloured]:
+def _states(lessons: Sequence[LessonAnswer], _project: str) -> list[Coloured]:
     words = [each.state_in_words for each in lessons]
     return [Coloured(each, _COLOURS[each]) for each in words]
 

@@ -22,11 +22,10 @@ _DAY_S = 86_400.0
     "--since",
     type=MOMENT,
     default=None,
-    help="Start after this moment.  [default: a day before the end]",
+    help="Start after this moment.  [default: a day ago]",
 )
 def command(
     project: str | None,
-    at: float | None,
     limit: int,
     order: Order | None,
     since: float | None,
@@ -35,17 +34,17 @@ def command(
 ) -> None:
     """List what changed: patterns that became proven or warnings, lessons that appeared.
 
-    The list covers the last day, or the day before the moment that --at gives, newest first.
+    The list covers the last day, newest first.
     """
     from trackrecord.learning.text.times import iso
     from trackrecord.resources.operation.news import changes_between
     from trackrecord.store.database.engine import reading
 
     settings, name = settings_for(project)
-    until = time.time() if at is None else at
+    until = time.time()
     start = until - _DAY_S if since is None else since
     if start > until:
-        message = "--since must not be later than --at"
+        message = "--since must not be later than now"
         raise click.UsageError(message)
     with (
         open_redis(settings) as client,

@@ -7,22 +7,17 @@ from typing import Any
 
 import click
 
-from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.experience.patterns import (
     PATTERNS,
     Pattern,
-    PatternDetails,
     list_patterns,
 )
 
 from ...access import own_store
-from ...arguments.options import format_option, json_option
-from ...arguments.text_input import text_or_input
-from ...output.screen import Coloured, print_json, print_table
-from ...output.trends import pattern_trends
+from ...arguments.options import format_option
+from ...output.screen import Coloured
 from ...resource_commands import group_of
-from ...subcommands.tagging import tag as tag_command
 
 _COLOURS = {
     "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
@@ -30,19 +25,9 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def _states(patterns: Sequence[Pattern], _project: str, _at: float | None) -> list[Coloured]:
+def _states(patterns: Sequence[Pattern], _project: str) -> list[Coloured]:
     words = [each.state_in_words for each in patterns]
     return [Coloured(each, _COLOURS[each]) for each in words]
-
-
-def _trends(
-    patterns: Sequence[Pattern | PatternDetails], project: str, at: float | None
-) -> list[str]:
-    known = [each.pattern if isinstance(each, PatternDetails) else each for each in patterns]
-    verdicts = {each.slug: each.standing.evidence.reports for each in known}
-    with read_project(project) as it:
-        drawn = pattern_trends(it.connection, project, verdicts, at)
-    return [drawn.get(slug, "") for slug in verdicts]
 
 
 def _with_prompt(listing: click.Command) -> click.Command:
@@ -85,29 +70,4 @@ def _print_prompt(
         click.echo(text)
 
 
-command = group_of(
-    PATTERNS, drawn={"trend": _trends, "state": _states}, more={"list": _with_prompt}
-)
-command.add_command(tag_command)
-
-
-@command.command("recognise")
-@click.argument("text", metavar="TEXT|-")
-@json_option
-def recognise(text: str, *, as_json: bool) -> None:
-    """Find the strategies that a text mentions; - reads it from standard input.
-
-    They are recognised as in the description of an outcome. No server is needed, and nothing is
-    recorded.
-    """
-    from trackrecord.resources.reports.strategies import strategies
-
-    found = strategies(text_or_input(text, "description"))
-    if as_json:
-        print_json(
-            [{"id": each.slug, "name_en": each.name_en, "name_zh": each.name_zh} for each in found]
-        )
-    elif not found:
-        click.echo("no strategy is mentioned")
-    else:
-        print_table(("id", "name"), ((each.slug, each.name_en or each.name_zh) for each in found))
+command = group_of(PATTERNS, drawn={"state": _states}, more={"list": _with_prompt})

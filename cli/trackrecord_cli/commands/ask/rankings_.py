@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...access import check_project, open_redis, read_store, say_removed, settings_for
+from ...access import check_project, open_redis, settings_for
 from ...arguments.options import (
     asked_conditions_option,
-    at_option,
     format_option,
     json_option,
     lang_option,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 @click.command("rankings")
 @project_option
-@at_option
 @json_option
 @click.option("--task", help="Answer with what has to do with this text of the task at hand.")
 @click.option(
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
 @format_option("Print a table, or the prompt text itself.")
 def command(
     project: str | None,
-    at: float | None,
     task: str | None,
     budget: int | None,
     limit: int | None,
@@ -63,7 +60,7 @@ def command(
 ) -> None:
     """Show what an agent would get in its prompt.
 
-    The answer comes from the cache in Redis; with --at it is computed from the record.
+    The answer comes from the cache in Redis.
     """
     settings, project = settings_for(project)
     asked: PromptArguments = {
@@ -76,15 +73,11 @@ def command(
         "include": include or None,
         "exclude": exclude or None,
     }
-    removed: dict[str, str] = {}
-    if at is None:
-        answer = _cached(settings, project, asked)
-    else:
-        answer, removed = _past(settings, project, asked, at)
+    answer = _cached(settings, project, asked)
     if as_json:
         from trackrecord.prompt.answers.json_documents import rankings_document
 
-        print_json(rankings_document(answer, at) | removed)
+        print_json(rankings_document(answer))
     elif form == "prompt":
         click.echo(answer.prompt)
         if tells_why:
@@ -93,26 +86,7 @@ def command(
     elif tells_why:
         _print_why(answer)
     else:
-        _print(answer, at)
-
-
-def _past(
-    settings: DaemonSettings, project: str, asked: PromptArguments, at: float
-) -> tuple[Rankings, dict[str, str]]:
-    from trackrecord.learning.text.times import iso
-    from trackrecord.prompt.question.question import asked_for, usual_question
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.figures.past_rankings import answer_at
-    from trackrecord.store.outcomes.projects import first_received
-
-    question = asked_for(usual_question(project, settings.context), **asked)
-    with read_store(project) as (connection, _, name):
-        first = first_received(connection, project_row(connection, name))
-        if first is None or first > at:
-            since = "" if first is None else f": the first outcome came at {iso(first)}"
-            click.echo(f"nothing was known in project {name!r} at {iso(at)}{since}", err=True)
-        removed = say_removed(connection, name, ("sums", "runs"), {"at": at})
-        return answer_at(connection, settings, question, at), removed
+        _print(answer)
 
 
 def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:
@@ -147,8 +121,7 @@ def _print_why(answer: Rankings) -> None:
     )
 
 
-def _print(answer: Rankings, at: float | None) -> None:
-    from trackrecord.learning.text.times import iso
+def _print(answer: Rankings) -> None:
     from trackrecord.prompt.candidates.sections import FEEDS
 
     entries = [entry for feed in FEEDS for entry in getattr(answer, feed.field)]
@@ -157,10 +130,7 @@ def _print(answer: Rankings, at: float | None) -> None:
     if rows:
         columns = ("what", "score", "id", "content")
         print_table(columns, rows, about="content", secondary=("score",))
-    if at is not None:
-        age = f"as of {iso(at)}"
-    else:
-        age = "never computed" if answer.age_s is None else f"{answer.age_s:.1f} s old"
+    age = "never computed" if answer.age_s is None else f"{answer.age_s:.1f} s old"
     note = f"{age}, {answer.tokens} tokens, {answer.left_out} left out"
     console().print(note + (f"; {answer.problem}" if answer.problem else ""))
     if answer.chosen_by is not None and answer.compared_by is not None:

@@ -16,18 +16,18 @@ _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
 _SHOWN_CHARS = 90
 
 
-def _ids(runs: Sequence[RunAnswer], project: str, _at: float | None) -> list[str]:
+def _ids(runs: Sequence[RunAnswer], project: str) -> list[str]:
     ids = [each.outcome_id for each in runs]
     with read_project(project) as it:
         short = outcome_ids(it.connection, project, ids)
     return [short[each] for each in ids]
 
 
-def _verdicts(runs: Sequence[RunAnswer], _project: str, _at: float | None) -> list[Coloured]:
+def _verdicts(runs: Sequence[RunAnswer], _project: str) -> list[Coloured]:
     return [Coloured(each.verdict, _COLOURS[each.verdict]) for each in runs]
 
 
-def _instructions(runs: Sequence[RunAnswer], _project: str, _at: float | None) -> list[str]:
+def _instructions(runs: Sequence[RunAnswer], _project: str) -> list[str]:
     return [one_line(each.instruction or "", _SHOWN_CHARS) for each in runs]
 
 

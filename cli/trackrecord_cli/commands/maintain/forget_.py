@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ...access import open_store, settings_for
-from ...arguments.completing import complete
 from ...arguments.decision_options import actor_option
 from ...arguments.options import PROJECT_NAME, Read, json_option, name_of
 from ...output.screen import print_json, print_table, telling_what_was_done, working
@@ -29,13 +28,11 @@ _TASK = Read("id", name_of(_MAX_NAME))
 @click.option(
     "--task",
     type=_TASK,
-    shell_complete=complete("task"),
     help="Erase this task in the project.",
 )
 @click.option(
     "--project",
     type=PROJECT_NAME,
-    shell_complete=complete("project"),
     help="Use the project of this name; without --source and --task, forget the whole project.",
 )
 @click.option("--dry-run", is_flag=True, help="Count what would be erased, and change nothing.")

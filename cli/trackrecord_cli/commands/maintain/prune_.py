@@ -10,7 +10,6 @@ import click
 from trackrecord.errors import AlreadyRunning
 
 from ...access import open_store, settings_for
-from ...arguments.completing import complete
 from ...arguments.options import PROJECT_NAME, json_option
 from ...output.screen import print_json, print_table, telling_what_was_done, working
 
@@ -28,7 +27,6 @@ _UNSET = (
 @click.option(
     "--project",
     type=PROJECT_NAME,
-    shell_complete=complete("project"),
     help="Remove it in the project of this name alone.",
 )
 @click.option("--dry-run", is_flag=True, help="Count what would be removed, and change nothing.")

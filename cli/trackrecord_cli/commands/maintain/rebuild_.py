@@ -44,7 +44,7 @@ def command(project: str | None, *, as_json: bool) -> None:
         project_id = project_row(connection, project)
         for note in removed_notes(connection, project_id):
             click.echo(note, err=True)
-        total = count_outcomes(connection, project_id, None).outcomes
+        total = count_outcomes(connection, project_id).outcomes
         with working("scoring outcomes", total=total) as report:
             rebuilt = rebuild_patterns(
                 connection, project_id, settings.rules, now=now, report=report

@@ -22,7 +22,7 @@ from trackrecord.resources.figures.benchmark import (
 )
 
 from ...access import check_project, own_store, say_removed, settings_for
-from ...arguments.options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
+from ...arguments.options import MOMENT, OneOf, json_option, project_option, sort_option
 from ...group import CommandGroup
 from ...output.drawing import sparkline
 from ...output.screen import on_terminal, print_json, print_lines, print_table, say_more, working
@@ -71,7 +71,6 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
 
 @command.command("report")
 @project_option
-@at_option
 @json_option
 @click.option(
     "--limit",
@@ -86,7 +85,6 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
 @sort_option(_SORTING)
 def show_report(
     project: str | None,
-    at: float | None,
     limit: int,
     order: Order | None,
     *,
@@ -96,7 +94,7 @@ def show_report(
     from trackrecord.learning.text.times import iso
 
     settings, project = settings_for(project)
-    found = read_benchmark(settings, project, at=at, warn=_warn)
+    found = read_benchmark(settings, project, warn=_warn)
     shown = _SORTING.sorted(found[-limit:], order)
     if not shown:
         check_project(settings, project)
@@ -126,7 +124,6 @@ def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
 
 @command.command("gate")
 @project_option
-@at_option
 @json_option
 @click.option(
     "--check",
@@ -135,12 +132,10 @@ def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
     multiple=True,
     help="Apply only this check; may be repeated.  [default: all of them]",
 )
-def pass_gate(
-    project: str | None, at: float | None, names: tuple[str, ...], *, as_json: bool
-) -> int:
+def pass_gate(project: str | None, names: tuple[str, ...], *, as_json: bool) -> int:
     """Judge the last run: exit status 1 when a threshold fails, or there is nothing to judge."""
     settings, project = settings_for(project)
-    gate = judge_last_run(settings, project, names, at=at, warn=_warn)
+    gate = judge_last_run(settings, project, names, warn=_warn)
     if gate.last is None:
         try:
             check_project(settings, project)

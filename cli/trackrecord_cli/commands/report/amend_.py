@@ -11,7 +11,6 @@ from trackrecord.resources.access.project_store import open_project
 from trackrecord.wire.join import EVIDENCE
 
 from ...access import TypedId, own_store
-from ...arguments.completing import complete
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import OneOf, Read, commit_of, json_option, project_option
 from ...output.screen import print_json
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("amend")
-@click.argument(
-    "outcome_id", metavar="[OUTCOME_ID]", required=False, shell_complete=complete("outcome")
-)
+@click.argument("outcome_id", metavar="[OUTCOME_ID]", required=False)
 @click.option(
     "--success/--failure",
     "success",

@@ -11,10 +11,8 @@ from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.reports.artifacts import ARTIFACTS, Artifact, list_artifacts
 
 from ...access import check_project, settings_for
-from ...arguments.completing import complete
 from ...arguments.options import (
     Read,
-    at_option,
     json_option,
     limit_option,
     name_of,
@@ -94,7 +92,7 @@ def put_artifact(
 
 
 @command.command("get")
-@click.argument("artifact_id", metavar="ID", shell_complete=complete("artifact"))
+@click.argument("artifact_id", metavar="ID")
 @click.option("--lines", type=_range_of("lines"), help="Return line a to line b, counted from 1.")
 @click.option(
     "--bytes", "in_bytes", type=_range_of("bytes"), help="Return byte a to byte b, counted from 0."
@@ -174,14 +172,12 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
     help="Show only what was stored for this task.",
 )
 @project_option
-@at_option
 @limit_option("artifacts")
 @sort_option(_SORTING)
 @json_option
 def list_all(
     task_id: str | None,
     project: str | None,
-    at: float | None,
     limit: int | None,
     order: Order | None,
     *,
@@ -189,19 +185,13 @@ def list_all(
 ) -> None:
     """List what is stored for a project, newest first, with its task and tool.
 
-    Equal outputs are stored once; each task and tool that stored one has a row of its own. With
-    --at the list holds the artifacts still there that had been stored last by then: what was
-    pruned since is gone.
+    Equal outputs are stored once; each task and tool that stored one has a row of its own.
     """
     settings, project = settings_for(project)
     outputs = list_artifacts(project=project)
     if not outputs:
         check_project(settings, project)
-    found = [
-        output
-        for output in outputs
-        if (at is None or output.stored_at <= at) and task_id in (None, output.task_id)
-    ]
+    found = [output for output in outputs if task_id in (None, output.task_id)]
     if task_id is not None and not found:
         _say_unknown_task(task_id, project, outputs)
     shown = _SORTING.sorted(found, order)[:limit]

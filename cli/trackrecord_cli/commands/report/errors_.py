@@ -15,7 +15,6 @@ from trackrecord.resources.reports.errors_in_flight import ERRORS, TASK_ERRORS
 from ...access import check_project, settings_for
 from ...arguments.options import (
     OneOf,
-    at_option,
     json_option,
     lang_option,
     list_options,
@@ -103,7 +102,6 @@ def record_error(
 )
 def list_errors(
     project: str | None,
-    at: float | None,
     limit: int | None,
     order: Order | None,
     task_id: str | None,
@@ -117,7 +115,7 @@ def list_errors(
 
     _, name = settings_for(project)
     found = errors_in_flight.list_errors(
-        task_id=task_id, unresolved=unresolved, category=category, at=at, project=name
+        task_id=task_id, unresolved=unresolved, category=category, project=name
     )
     known = errors_in_flight.ids_of_errors(name) if on_terminal() else ()
     is_unknown = (
@@ -154,12 +152,11 @@ def list_errors(
 @command.command("stats")
 @click.argument("task_id", metavar="TASK_ID")
 @project_option
-@at_option
 @json_option
-def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
+def show_stats(task_id: str, project: str | None, *, as_json: bool) -> None:
     """Count the errors of a task by type, and those that nobody has dealt with."""
     _, name = settings_for(project)
-    stats = errors_in_flight.error_stats(task_id=task_id, at=at, project=name)
+    stats = errors_in_flight.error_stats(task_id=task_id, project=name)
     unknown = {} if stats.is_known else {"nearest": _name_unknown(name, task_id)}
     if as_json:
         print_json(stats.to_document() | unknown)
@@ -171,7 +168,6 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
 @command.command("context")
 @click.argument("task_id", metavar="TASK_ID")
 @project_option
-@at_option
 @json_option
 @click.option(
     "--include-resolved", is_flag=True, help="Include the errors that have been dealt with."
@@ -180,7 +176,6 @@ def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: 
 def show_context(
     task_id: str,
     project: str | None,
-    at: float | None,
     lang: Language,
     *,
     as_json: bool,
@@ -189,7 +184,7 @@ def show_context(
     """Print the text for the prompt of a retry; nothing when there is nothing to say."""
     _, name = settings_for(project)
     found = errors_in_flight.error_context(
-        task_id=task_id, include_resolved=include_resolved, lang=lang, at=at, project=name
+        task_id=task_id, include_resolved=include_resolved, lang=lang, project=name
     )
     unknown = {} if found.is_known else {"nearest": _name_unknown(name, task_id)}
     if as_json:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from trackrecord.errors import InvalidRequest, SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
-from trackrecord.resources.declaration.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.context_answer import Context
-    from trackrecord.prompt.answers.rankings_answer import Rankings
     from trackrecord_door.query_service import QueryService
 
 
@@ -27,12 +25,11 @@ def show_rankings(
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     conditions: Mapping[str, str] | None = None,
-    at: Moment | None = None,
     project: str,
 ) -> dict[str, Any]:
     """Return what an agent would get in its prompt; nothing is recorded.
 
-    The answer comes from the cache in Redis; with `at` it is computed from the record.
+    The answer comes from the cache in Redis.
 
     Args:
         service: has the store.
@@ -43,40 +40,24 @@ def show_rankings(
         include: The sections to answer from; may be repeated.
         exclude: The sections to leave out; may be repeated.
         conditions: The conditions under which the task appeared, as `os=linux`; may be repeated.
-        at: A past moment to answer for.
         project: Whose experience.
     """
     from trackrecord.prompt.answers.json_documents import rankings_document
     from trackrecord.prompt.reading.client import rankings
 
-    moment = moment_of(at)
-    asked: dict[str, Any] = {
-        "project": project,
-        "task": task,
-        "budget": "default" if budget is None else budget,
-        "limit": limit,
-        "lang": lang,
-        "include": include or None,
-        "exclude": exclude or None,
-        "conditions": conditions,
-    }
-    if moment is not None:
-        return rankings_document(_rankings_at(service, asked, moment), moment)
-    answer = rankings(**asked)
+    answer = rankings(
+        project=project,
+        task=task,
+        budget="default" if budget is None else budget,
+        limit=limit,
+        lang=lang,
+        include=include or None,
+        exclude=exclude or None,
+        conditions=conditions,
+    )
     if answer.age_s is None:
         _check_project(service, project)
     return rankings_document(answer)
-
-
-def _rankings_at(service: QueryService, asked: dict[str, Any], moment: float) -> Rankings:
-    from trackrecord.prompt.question.question import asked_for, usual_question
-    from trackrecord.resources.figures.past_rankings import answer_at
-    from trackrecord.store.database.engine import reading
-
-    settings = service.settings
-    question = asked_for(usual_question(settings.project, settings.context), **asked)
-    with reading(service.engine) as connection:
-        return answer_at(connection, settings, question, moment)
 
 
 def _check_project(service: QueryService, project: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.resources.declaration.checks import Moment, moment_of
-
 if TYPE_CHECKING:
     from trackrecord.resources.operation.status import StatusAnswer
     from trackrecord_door.protocol.callers import Caller
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_status(
-    service: QueryService, caller: Caller, *, at: Moment | None = None, project: str | None = None
+    service: QueryService, caller: Caller, *, project: str | None = None
 ) -> StatusAnswer:
     """Return whether the loop is alive, and how much it has learnt.
 
@@ -23,7 +21,6 @@ def read_status(
     Args:
         service: has the store and Redis.
         caller: whoever asks.
-        at: A past moment that the counts of the store are answered for.
         project: Whose counts.
     """
     from msgspec.structs import replace
@@ -43,7 +40,6 @@ def read_status(
             service.settings,
             project=project,
             spooled=spool_size(service.settings).outcomes,
-            at=moment_of(at),
             dead_letters=letters,
         )
     if caller.project is not None:

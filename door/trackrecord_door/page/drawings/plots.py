@@ -13,8 +13,6 @@ from markupsafe import Markup
 
 _WIDTH: Final = 600.0
 _HEIGHT: Final = 160.0
-_SPARK_WIDTH: Final = 96.0
-_SPARK_HEIGHT: Final = 20.0
 _BAR_WIDTH: Final = 100.0
 _MOST_GAP: Final = 0.2
 
@@ -125,21 +123,6 @@ def _grid() -> Markup:
     return Markup('<line class="grid" x1="0" x2="{0:.0f}" y1="{1:.0f}" y2="{1:.0f}"/>').format(
         _WIDTH, _HEIGHT / 2
     )
-
-
-def sparkline(values: Iterable[float | None], title: str) -> Markup:
-    """Return a small line of shares, 0..1, for a cell of a table."""
-    known = [(i, value) for i, value in enumerate(values) if value is not None and isfinite(value)]
-    if not known:
-        return Markup("")
-    step = _SPARK_WIDTH / max(1, known[-1][0])
-    line = [(i * step, _SPARK_HEIGHT - 1 - (_SPARK_HEIGHT - 2) * _within(v)) for i, v in known]
-    if len(line) == 1:
-        line = [(0.0, line[0][1]), (_SPARK_WIDTH, line[0][1])]
-    return Markup(
-        '<svg class="spark" role="img" viewBox="0 0 {:.0f} {:.0f}" preserveAspectRatio="none">'
-        '<title>{}</title><polyline class="line" points="{}"/></svg>'
-    ).format(_SPARK_WIDTH, _SPARK_HEIGHT, title, _points(line))
 
 
 def bar(value: float | None, low: float | None = None, high: float | None = None) -> Markup:

@@ -1,4 +1,4 @@
-"""The request for a page: project, moment, sorting and filters."""
+"""The request for a page: project, sorting and filters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from starlette.requests import Request
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.project_names import checked_project
-from trackrecord.learning.text.times import parse_moment
 from trackrecord.resources.access.redis_server import redis_explained
 from trackrecord.resources.declaration.checks import text_of
 from trackrecord_door.protocol.callers import Caller, caller_of
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _LONGEST: Final = 4096
-# What every link keeps: the same project at the same moment.
-_KEPT: Final = ("project", "at")
+# What every link keeps.
+_KEPT: Final = "project"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class PageRequest:
         query: the parameters behind it; of those that are repeated, the last.
         named: the parts of the path that have a name, for example an id.
         project: the project that is shown.
-        at: the past moment that is shown, seconds since the epoch; None for now.
     """
 
     service: QueryService
@@ -49,7 +47,6 @@ class PageRequest:
     query: Mapping[str, str]
     named: Mapping[str, str]
     project: str
-    at: float | None
 
     def text(self, name: str) -> str | None:
         """Return a parameter of the query; None if it is missing or blank.
@@ -61,8 +58,8 @@ class PageRequest:
         return text_of(name, given, most=_LONGEST).strip() if given.strip() else None
 
     def can(self, path: str) -> bool:
-        """Return whether the caller may post to a path: the past has no actions."""
-        return self.at is None and self.caller.permission >= permission_of(path)
+        """Return whether the caller may post to a path."""
+        return self.caller.permission >= permission_of(path)
 
     @property
     def sees_all(self) -> bool:
@@ -75,13 +72,13 @@ class PageRequest:
         return self.sees_all and bool(self.query.get("project"))
 
     def link(self, path: str, **query: object) -> str:
-        """Return a link to another page of the same project at the same moment.
+        """Return a link to another page of the same project.
 
         Args:
             path: of the page, without unusual characters; see `link_to` for ids.
             query: further parameters; those that are None are left out.
         """
-        kept = {name: self.query[name] for name in _KEPT if self.query.get(name)}
+        kept = {_KEPT: self.query[_KEPT]} if self.query.get(_KEPT) else {}
         given = {name: str(value) for name, value in query.items() if value is not None}
         parameters = urlencode({**kept, **given})
         return f"{path}?{parameters}" if parameters else path
@@ -92,13 +89,13 @@ class PageRequest:
 
     def link_with(self, **changes: object) -> str:
         """Return a link to this page, with some parameters changed; None removes one."""
-        query = {name: value for name, value in self.query.items() if name not in _KEPT}
+        query = {name: value for name, value in self.query.items() if name != _KEPT}
         return self.link(self.address, **{**query, **changes})
 
     @property
     def filtered(self) -> bool:
         """Return whether a filter is in use."""
-        return any(self.query[name] for name in self.query.keys() - {*_KEPT, "sort", "cursor"})
+        return any(self.query[name] for name in self.query.keys() - {_KEPT, "sort", "cursor"})
 
     @property
     def address(self) -> str:
@@ -130,7 +127,7 @@ class PageRequest:
         ids = [each for each in outcome_ids if each]
         with self.reading() as connection:
             row = project_row(connection, self.project)
-            found = task_texts(connection, row, ids, at=self.at)
+            found = task_texts(connection, row, ids)
         return {each: " ".join(text[:_LONGEST].split()) for each, text in found.items()}
 
     @contextmanager
@@ -149,12 +146,10 @@ def read_page_request(request: Request, service: QueryService) -> PageRequest:
 
     Raises:
         InvalidRequest: no project can have the name that is given.
-        InvalidTime: `at` is not a moment.
         ServerUnavailable: the database cannot be reached.
     """
     caller = caller_of(request)
     query = dict(request.query_params)
-    at = query.get("at", "").strip()
     return PageRequest(
         service=service,
         caller=caller,
@@ -163,7 +158,6 @@ def read_page_request(request: Request, service: QueryService) -> PageRequest:
         query=query,
         named=request.path_params,
         project=_project(query.get("project", ""), caller, service),
-        at=parse_moment(at) if at else None,
     )
 
 

@@ -27,7 +27,7 @@ _KINDS = ("test", "lint", "type check", "build", "check", "command")
 def shown(asked: PageRequest) -> PageView:
     """Show the commands of a project."""
     state = asked.text("state")
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         found = commands_in(
             it,
             kind=asked.text("kind"),
@@ -48,7 +48,7 @@ def shown(asked: PageRequest) -> PageView:
 
 def entry(asked: PageRequest) -> PageView:
     """Show one command."""
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         command = command_details(it, asked.named["command"])
     values = {
         "command": command,

@@ -4,21 +4,20 @@ from trackrecord.learning.criteria.weights import CriterionEvidence, CriterionSt
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.criteria import CRITERIA, details_of, list_criteria
-from trackrecord.resources.experience.rates_over_time import criterion_rate_over_time
 from trackrecord.resources.figures.explain import explained
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import PageView
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import RunBehind, points, why
+from .entries import RunBehind, why
 
 _FEEDBACK_SHOWN = 25
 
 
 def shown(asked: PageRequest) -> PageView:
     """Show the criteria of a project."""
-    found = list_criteria(project=asked.project, at=asked.at)
+    found = list_criteria(project=asked.project)
     keys = CRITERIA.sorting("list").keys
     values = {
         "listing": listed(asked, found, keys=keys, text=lambda each: each.name),
@@ -30,11 +29,9 @@ def shown(asked: PageRequest) -> PageView:
 def entry(asked: PageRequest) -> PageView:
     """Show one criterion."""
     name = asked.named["criterion"]
-    with read_project(asked.project, asked.at) as it:
-        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+    with read_project(asked.project) as it:
         details = details_of(it, name, limit=_FEEDBACK_SHOWN, after=asked.text("cursor"))
         explanation = explained(it, name, kind="criterion")
-        rates = criterion_rate_over_time(connection, settings, project, name, at=at)
     standing = details.standing
     values = {
         "criterion": details,
@@ -42,7 +39,6 @@ def entry(asked: PageRequest) -> PageView:
         "meaning": _meaning(standing),
         "share": share_of(standing.evidence),
         "why": why(explanation),
-        "rates": points(rates),
         "feedback_id": new_id(),
         "runs": [
             RunBehind(each.outcome_id, each.task_id, each.ended_at, each.verdict)

@@ -1,4 +1,4 @@
-"""Dead letters: outcomes that could not be learnt, grouped by the reason."""
+"""Dead letters: outcomes that could not be learnt, the oldest first."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,7 +7,6 @@ import redis
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.redis.keys import Keys
-from trackrecord.resources.operation.dead_letter_groups import LetterGroup, grouped
 from trackrecord.resources.operation.dead_letters import (
     discard_letters,
     read_letters,
@@ -22,17 +21,23 @@ from ..requests.page_request import PageRequest
 
 _PATH: Final = "/dead-letters"
 _LONGEST_BODY: Final = 2000
+# Each comes with its body, which may have a megabyte.
+_MOST_SHOWN: Final = 100
 _Decide = Callable[[redis.Redis, Keys, Sequence[str] | None], int]
 
 
 def shown(asked: PageRequest) -> PageView:
-    """Show the groups: those of all projects, or those of the only one that the caller may see."""
-    groups, is_more = _groups(asked)
+    """Show the oldest: of all projects, or of the only one that the caller may see."""
+    with asked.redis() as client:
+        keys, project = asked.service.settings.keys, _whose(asked)
+        letters = list(read_letters(client, keys, project=project, limit=_MOST_SHOWN + 1))
+        newest = read_letters(client, keys, project=project, newest_first=True, limit=1)
+        until = next((each.id for each in newest), "")
     values = {
-        "listing": listed(asked, groups, keys={}, text=lambda each: each.reason),
-        "total": sum(len(each.letters) for each in groups),
-        "is_more": is_more,
-        "until": max((each.letters[-1] for each in groups), key=_place, default=""),
+        "listing": listed(asked, letters[:_MOST_SHOWN], keys={}, text=lambda each: each.reason),
+        "is_any": bool(letters),
+        "is_more": len(letters) > _MOST_SHOWN,
+        "until": until,
         "longest": _LONGEST_BODY,
     }
     return PageView("lists/dead_letters.html", "Dead letters", values)
@@ -78,27 +83,24 @@ def _deed(
     )
 
 
-def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
-    with asked.redis() as client:
-        keys, project = asked.service.settings.keys, None if asked.sees_all else asked.project
-        return grouped(read_letters(client, keys, project=project, at=asked.at))
+def _whose(asked: PageRequest) -> str | None:
+    return None if asked.sees_all else asked.project
 
 
 def _chosen(asked: PageRequest, form: Form) -> Sequence[str]:
-    """Return the letters that were ticked, those of a group, or all; newer ones are left alone.
+    """Return the letters that were ticked, or all; newer ones are left alone.
 
     Raises:
         InvalidRequest: that is none.
     """
-    groups, _ = _groups(asked)
-    ticked, wanted, until = set(form.texts("letter")), form.optional("group"), form.text("until")
-    found = [
-        letter
-        for group in groups
-        for letter in group.letters
-        if (letter in ticked if ticked else wanted in (None, group.id))
-        and _place(letter) <= _place(until)
-    ]
+    ticked, until = set(form.texts("letter")), _place(form.text("until"))
+    with asked.redis() as client:
+        letters = read_letters(client, asked.service.settings.keys, project=_whose(asked))
+        found = [
+            each.id
+            for each in letters
+            if (not ticked or each.id in ticked) and _place(each.id) <= until
+        ]
     if not found:
         message = "no dead letter is chosen, or others have decided about them already"
         raise InvalidRequest(message)

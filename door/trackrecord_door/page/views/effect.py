@@ -33,9 +33,7 @@ _WORDS: Final = SimpleNamespace(
 def shown(asked: PageRequest) -> PageView:
     """Show whether advice helps."""
     with asked.reading() as connection:
-        effect = measure_effect(
-            connection, asked.project, setting=asked.service.settings.holdout, at=asked.at
-        )
+        effect = measure_effect(connection, asked.project, setting=asked.service.settings.holdout)
         hinted = _runs_with_hints(connection, asked, effect.hints.behind)
     values = {
         "effect": effect,

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from trackrecord.resources.experience.rates_over_time import Rates
 from trackrecord.resources.figures.explanations import ExplanationAnswer
 
-from ..drawings.plots import Point
-from ..formats import day
 from ..requests.page_request import PageRequest
 
 # Where what is handed out has a page of its own, by its kind.
@@ -71,11 +68,6 @@ class RunBehind:
         if self.success is None:
             return "unknown"
         return "success" if self.success else "failure"
-
-
-def points(rates: Rates) -> Sequence[Point]:
-    """Return rates over time as a plot takes them."""
-    return [Point(day(rate.at), rate.rate, rate.low, rate.high) for rate in rates]
 
 
 def sentences(lines: Sequence[str]) -> list[str]:

@@ -13,17 +13,12 @@ from trackrecord.resources.experience.lessons import (
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.experience.rates_over_time import Rates
-from trackrecord.resources.experience.sourced_lessons import (
-    is_quickly_counted,
-    lesson_strength_over_time,
-)
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, points, sentences
+from .entries import HistoryEvent, RunBehind, sentences
 
 _PATH = "/lessons"
 _KINDS = [
@@ -39,7 +34,7 @@ _DISMISSED = "dismissed"
 def shown(asked: PageRequest) -> PageView:
     """Show the lessons of a project."""
     state = asked.text("state")
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         found = lessons_of(
             it,
             tool=asked.text("tool"),
@@ -68,18 +63,12 @@ def shown(asked: PageRequest) -> PageView:
 
 def entry(asked: PageRequest) -> PageView:
     """Show one lesson."""
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         lesson = details_of(it, asked.named["lesson"])
-        rates: Rates | None = None
-        if asked.text("over_time") or is_quickly_counted(it.connection, it.project):
-            rates = lesson_strength_over_time(
-                it.connection, it.settings, it.project, lesson.id, at=it.at
-            )
     values = {
         "lesson": lesson,
         "kind": dict(_KINDS)[lesson.kind],
         "also": sentences(lesson.also),
-        "rates": None if rates is None else points(rates),
         "history": [*map(happening, reversed(lesson.history))],
         "runs": [
             RunBehind(each.outcome_id, each.task_id, each.ended_at, "", each.success)

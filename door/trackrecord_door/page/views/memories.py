@@ -13,14 +13,13 @@ from trackrecord.resources.experience.memories import (
     forget_memory,
     reject_memory,
 )
-from trackrecord.resources.experience.rates_over_time import memory_confidence_over_time
 from trackrecord.resources.figures.explain import explained
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import ROWS, page_of, start_of
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, points, why
+from .entries import HistoryEvent, RunBehind, why
 
 _PATH = "/memories"
 _PITFALL = "known pitfall"
@@ -31,7 +30,7 @@ _MOST_CHANGES = 200
 def shown(asked: PageRequest) -> PageView:
     """Show the memories of a project."""
     sort, least = asked.text("sort"), asked.text("min_confidence")
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         found = memory_page(
             it,
             type=asked.text("type"),
@@ -52,18 +51,15 @@ def shown(asked: PageRequest) -> PageView:
 
 def entry(asked: PageRequest) -> PageView:
     """Show one memory."""
-    with read_project(asked.project, asked.at) as it:
-        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+    with read_project(asked.project) as it:
         memory = details_of(it, asked.named["memory"])
         explanation = explained(it, memory.id, kind="memory")
-        rates = memory_confidence_over_time(connection, settings, project, memory, at=at)
         changed = memory.history[-_MOST_CHANGES:]
-        causes = causes_of_changes(connection, project, changed, at=at)
+        causes = causes_of_changes(it.connection, it.project, changed)
     values = {
         "memory": memory,
         "state": state_of(memory),
         "why": why(explanation),
-        "rates": points(rates),
         "history": [happening(change, causes) for change in reversed(changed)],
         "runs": runs_behind(changed, causes),
     }

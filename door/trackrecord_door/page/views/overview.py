@@ -14,7 +14,6 @@ from trackrecord.learning.numbers.decay import DAY
 from trackrecord.resources.declaration.checks import choice_of
 from trackrecord.resources.experience.found_commands import standing_defects
 from trackrecord.resources.figures.days import Day, outcomes_by_day
-from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.resources.operation.dead_letters import count_letters
 from trackrecord.resources.operation.news import News, changes_between
 from trackrecord.resources.operation.status import StatusAnswer, read_status
@@ -22,7 +21,7 @@ from trackrecord_producers.spool.files import spool_size
 
 from ..answering import PageView
 from ..drawings.plots import Point, Stack
-from ..recent_effect import RecentEffect, recent_effects
+from ..recent_effect import recent_effects
 from ..requests.page_request import PageRequest
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
@@ -39,7 +38,6 @@ _KINDS: Final = {
     "defect.began": "standing defect",
     "defect.ended": "runs again",
     "consolidation.failed": "failed",
-    "dead-letters.grew": "dead letters",
 }
 # Where the subjects of news are shown, by the first word of their kind.
 _SUBJECT_PAGES: Final = {"pattern": "/patterns", "lesson": "/lessons", "defect": "/commands"}
@@ -51,26 +49,25 @@ _TONES: Final = {
     "pattern.broke": "bad",
     "pattern.warning": "bad",
     "consolidation.failed": "bad",
-    "dead-letters.grew": "bad",
 }
 
 
 def shown(asked: PageRequest) -> PageView:
     """Show the overview."""
-    until = time.time() if asked.at is None else asked.at
+    until = time.time()
     chosen = asked.text("days")
     if chosen is not None:
         choice_of("days", chosen, list(_RANGES))
     with asked.reading() as connection:
         status, defects, news, problem = _alive(asked, connection, until)
         by_day = outcomes_by_day(
-            connection, asked.project, days=int(chosen or _LONGEST_RANGE), until=until, at=asked.at
+            connection, asked.project, days=int(chosen or _LONGEST_RANGE), until=until
         )
     days = chosen or _range_with_tasks(by_day)
     by_day = by_day[-int(days) :]
     if chosen is None:
         by_day = _from_first_to_last(by_day)
-    effect = _effect(asked)
+    effect = recent_effects(asked.service).of(asked.project)
     values = {
         "status": status,
         "problem": problem,
@@ -114,7 +111,7 @@ def _alive(
         with asked.redis() as client:
             status = _status(asked, client, connection)
             settings, project = asked.service.settings, asked.project
-            defects = standing_defects(connection, client, settings, project, at=asked.at)
+            defects = standing_defects(client, settings, project)
             return status, defects, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
         return None, [], _news(asked, connection, None, until), str(error)
@@ -131,18 +128,7 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
         spooled=spool_size(settings).outcomes if asked.sees_all else 0,
         counts_bytes=False,
         dead_letters=None if asked.sees_all else count_letters(client, settings.keys, project),
-        at=asked.at,
     )
-
-
-def _effect(asked: PageRequest) -> RecentEffect | None:
-    """Return the last measured effect; for a past moment, the effect as of then."""
-    if asked.at is None:
-        return recent_effects(asked.service).of(asked.project)
-    setting = asked.service.settings.holdout
-    with asked.reading() as connection:
-        found = measure_effect(connection, asked.project, setting=setting, at=asked.at)
-    return RecentEffect(found, asked.at, 0)
 
 
 def _news(

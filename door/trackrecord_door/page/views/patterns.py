@@ -22,7 +22,6 @@ from trackrecord.resources.experience.patterns import (
     reset_pattern,
     tag_pattern,
 )
-from trackrecord.resources.experience.rates_over_time import pattern_rate_over_time
 from trackrecord.resources.figures.explain import explained
 from trackrecord_producers.delivery.ids import new_id
 
@@ -30,7 +29,7 @@ from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import ROWS, Listing, listed, page_of, start_of
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, points, why
+from .entries import HistoryEvent, RunBehind, why
 
 _PATH = "/patterns"
 _RUNS_SHOWN = 25
@@ -39,7 +38,7 @@ _KEPT_STATE = "anti-pattern"
 
 def shown(asked: PageRequest) -> PageView:
     """Show the patterns of a project."""
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         listing = _whole_order(asked, it) or _narrowed(asked, it)
     values = {
         "listing": listing,
@@ -74,18 +73,15 @@ def _narrowed(asked: PageRequest, it: Transaction) -> Listing[Pattern]:
 
 def entry(asked: PageRequest) -> PageView:
     """Show one pattern."""
-    with read_project(asked.project, asked.at) as it:
-        connection, project, at = it.connection, it.project, it.at
+    with read_project(asked.project) as it:
         details = details_of(it, asked.named["pattern"], examples=_RUNS_SHOWN)
         pattern, slug = details.pattern, details.pattern.slug
         explanation = explained(it, slug, kind="pattern")
-        rates = pattern_rate_over_time(connection, project, slug, at=at)
     values = {
         "pattern": pattern,
         "meaning": _meaning(pattern.standing),
         "share": share_of(pattern.standing.evidence),
         "why": why(explanation),
-        "rates": points(rates),
         "feedback_id": new_id(),
         "history": [*map(happening, reversed(details.history))],
         "runs": [

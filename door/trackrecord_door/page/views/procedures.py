@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
@@ -11,8 +11,6 @@ from trackrecord.learning.competences.episodes.flow import OTHERS, FlowMove, Flo
 from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.competences import (
     COMPETENCES,
@@ -23,11 +21,9 @@ from trackrecord.resources.experience.competences import (
     revising,
 )
 from trackrecord.resources.figures.explain import explained
-from trackrecord.resources.figures.record_over_time import RecordMoment, record_over_time
 from trackrecord.resources.reports.record_runs import runs_behind_record
 
 from ..answering import ConfirmedAction, PageView
-from ..drawings.plots import Point
 from ..requests.forms import Form
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
@@ -40,12 +36,11 @@ if TYPE_CHECKING:
 _PATH: Final = "/procedures"
 _LONGEST_TITLE: Final = 300
 _LONGEST_LIST: Final = 10_000
-_TWO_DAYS_S: Final = 2 * 86_400
 
 
 def shown(asked: PageRequest) -> PageView:
     """Show the competence records."""
-    with read_project(asked.project, asked.at) as it:
+    with read_project(asked.project) as it:
         found = competences_of(it)
     status, tool = asked.text("status"), asked.text("tool")
     wanted = [
@@ -71,14 +66,12 @@ def _searched(record: CompetenceRecord) -> str:
 
 def one(asked: PageRequest) -> PageView:
     """Show one record."""
-    with read_project(asked.project, asked.at) as it:
-        connection, project, at = it.connection, it.project, it.at
+    with read_project(asked.project) as it:
         details = details_of(it, asked.named["id"])
         record = details.known
-        behind = runs_behind_record(connection, project, record.id, at=at)
-        over_time = record_over_time(connection, project, record.id, at=at)
+        behind = runs_behind_record(it.connection, it.project, record.id)
         explanation = explained(it, record.id)
-    estimate, labels = record.estimate, _labels(over_time)
+    estimate = record.estimate
     values = {
         "record": record,
         "behind": behind,
@@ -88,10 +81,6 @@ def one(asked: PageRequest) -> PageView:
         "most_failed": max(behind.flow.steps, key=lambda step: step.failed, default=None),
         "explained": why(explanation),
         "estimate": None if estimate is None else sentence(estimate),
-        "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
-        "saliences": [
-            Point(label, each.salience) for each, label in zip(over_time, labels, strict=True)
-        ],
         "history": [
             {
                 "at": change.at,
@@ -127,19 +116,6 @@ def _title(record: CompetenceRecord) -> str:
 
 def _what(action: str, version: int | None) -> str:
     return action if version is None else f"{action} (version {version})"
-
-
-def _rate(moment: RecordMoment, label: str) -> Point:
-    uses = moment.successes + moment.failures
-    low, high = wilson_interval(moment.successes, moment.failures)
-    return Point(label, moment.successes / uses if uses else None, low, high)
-
-
-def _labels(moments: Sequence[RecordMoment]) -> list[str]:
-    """Return labels of days, or of minutes if everything is within two days."""
-    is_short = bool(moments) and moments[-1].at - moments[0].at < _TWO_DAYS_S
-    days = slice(11, 16) if is_short else slice(0, 10)
-    return [(iso(each.at) or "")[days] for each in moments]
 
 
 def reinforce(asked: PageRequest, form: Form) -> ConfirmedAction:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.candidates.sections import FEEDS
-from trackrecord.prompt.question.question import LONGEST_TASK_ID, asked_for, usual_question
+from trackrecord.prompt.question.question import LONGEST_TASK_ID
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.checks import optional_text_of
-from trackrecord.resources.figures.past_rankings import answer_at
 from trackrecord.resources.reports.run_exposures import kind_of
 
 from ..answering import PageView
@@ -88,16 +87,8 @@ def shown(asked: PageRequest) -> PageView:
 
 
 def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
-    settings = asked.service.settings
     conditions = _conditions(asked.query.get("conditions", ""))
     task = None if task is None else task[:_LONGEST_TASK]
-    if asked.at is not None:
-        usual = usual_question(settings.project, settings.context)
-        question = asked_for(
-            usual, project=asked.project, task=task, budget=budget, conditions=conditions
-        )
-        with asked.reading() as connection:
-            return answer_at(connection, settings, question, asked.at)
     answer = asked.service.reader.read(
         project=asked.project,
         task=task,

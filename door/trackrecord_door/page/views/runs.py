@@ -52,7 +52,6 @@ def shown(asked: PageRequest) -> PageView:
     try:
         found = list_runs(
             **wanted,
-            at=asked.at,
             limit=_ROWS + 1,
             after=asked.text("cursor"),
             project=asked.project,
@@ -72,7 +71,7 @@ def shown(asked: PageRequest) -> PageView:
 def one(asked: PageRequest) -> PageView:
     """Show one run."""
     with asked.reading() as connection:
-        run = find_run(connection, asked.project, asked.named["id"], at=asked.at)
+        run = find_run(connection, asked.project, asked.named["id"])
     line = time_line_of(run.calls)
     half = _MOST_CALLS // 2
     are_cut = len(line.bars) > _MOST_CALLS
@@ -212,7 +211,7 @@ def _errors(asked: PageRequest, task_id: str) -> tuple[list[TaskError], str | No
     try:
         with asked.redis() as client:
             store = InFlightStore(client, settings.keys, asked.project, settings.errors)
-            task = store.read(task_id, at=asked.at)
+            task = store.read(task_id)
     except TrackrecordError as error:
         return [], str(error)
     return list(task.errors[:_MOST_ERRORS]), None

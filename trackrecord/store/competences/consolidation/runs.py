@@ -99,7 +99,6 @@ def read_runs(
     project_id: int | None = None,
     *,
     limit: int | None = 10,
-    at: float | None = None,
 ) -> list[StoredRun]:
     """The reports of the last runs, the newest first; of a project or of all, as of a moment."""
     table = consolidation_runs.c
@@ -123,8 +122,6 @@ def read_runs(
     )
     if project_id is not None:
         query = query.where(table.project_id == project_id)
-    if at is not None:
-        query = query.where(table.started_at <= at)
     return [
         StoredRun(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
         for row in connection.execute(query).mappings()

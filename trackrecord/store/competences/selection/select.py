@@ -29,13 +29,13 @@ from sqlalchemy import (
 from sqlalchemy.sql.elements import ColumnElement
 
 from trackrecord.learning.competences.conditions import Fit
-from trackrecord.learning.competences.phrases import fit, word_numbers
+from trackrecord.learning.competences.phrases import word_numbers
 from trackrecord.learning.competences.record import Competence, fit_of_competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.selection import UNKNOWN, Choice, Signals, choose, recency
 from trackrecord.learning.numbers.decay import DAY
 
-from ..read import read_competences, read_named
+from ..read import read_named
 from ..tables import competence_numbers, competence_words
 from .selection_index import PHRASE_BITS
 
@@ -126,26 +126,6 @@ def select_competences(
     ]
     fits = _fits(candidates, conditions, task)
     return _selected(rules, candidates, limit, _count(connection, project_id), fits)
-
-
-def select_in_past(
-    connection: Connection,
-    project_id: int,
-    rules: CompetenceRules,
-    *,
-    task: str | None,
-    limit: int,
-    at: float,
-    conditions: Any = None,  # noqa: ANN401 - as above
-) -> Selected:
-    """Rank the candidates that a project had at a moment; a task is compared by its words."""
-    candidates = [
-        ScoredRecord(record, signals_of(record, fit(record, task), at))
-        for record in read_competences(connection, project_id, at=at)
-        if record.status.is_selectable
-    ]
-    fits = _fits(candidates, conditions, task)
-    return _selected(rules, candidates, limit, len(candidates), fits)
 
 
 def _fits(

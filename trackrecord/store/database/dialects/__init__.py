@@ -2,7 +2,7 @@
 
 A new one is a module here and a row in `ALL`. Beyond these modules a database is named where
 
-- its URLs are checked and named: `server_urls`, `daemon_settings`, and `move_` of the commands;
+- its URLs are checked and named: `server_urls` and `daemon_settings`;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
   each subject, and their `partial_indexes`;
 - its errors are told apart: busy, or not permitted, in `engine.py`;

@@ -198,10 +198,6 @@ class Dialect(ABC):
         return []
 
     @abstractmethod
-    def is_same_database(self, one: Connection, other: Connection) -> bool:
-        """Return whether two connections, both to this kind of database, see the same tables."""
-
-    @abstractmethod
     def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
         """Return the condition that a text contains another one."""
 

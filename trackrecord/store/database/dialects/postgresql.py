@@ -4,7 +4,6 @@ An index of PostgreSQL alone is one of the `ddl_extras`, and needs a revision in
 `store/migrations/versions`, even an empty one: `Dialect` in `base` says why.
 """
 
-import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -334,14 +333,6 @@ class PostgreSQL(Dialect):
     def drop_partitions(self, connection: Connection, now: float) -> list[str]:
         """Drop the bodies of the months of which no outcome is left."""
         return drop_partitions(connection, now)
-
-    def is_same_database(self, one: Connection, other: Connection) -> bool:
-        """Try a lock that the first one holds: locks are of one database; compare the schemas."""
-        key = {"key": secrets.randbits(62)}
-        one.execute(text("SELECT pg_advisory_xact_lock(:key)"), key)
-        is_free = other.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), key).scalar()
-        schema = text("SELECT current_schema()")
-        return not is_free and one.execute(schema).scalar() == other.execute(schema).scalar()
 
     def shorten_log(self, engine: Engine) -> None:
         """Do nothing: the server sees to its own log."""

@@ -178,11 +178,6 @@ class SQLite(Dialect):
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Do nothing: the next id is one more than the largest."""
 
-    def is_same_database(self, one: Connection, other: Connection) -> bool:
-        """Compare the files."""
-        files = [_file_of(each) for each in (one, other)]
-        return bool(files[0] and files[1]) and Path(files[0]).samefile(files[1])
-
     def shorten_log(self, engine: Engine) -> None:
         """Copy all pages of the log, and cut it; others who read or write it are not waited for."""
         if isinstance(engine.pool, StaticPool):  # in memory, there is none
@@ -357,11 +352,6 @@ class SQLite(Dialect):
             return [(row, 1.0) for (row,) in connection.exec_driver_sql(newest, (wanted, most))]
         scored = f"SELECT rowid, -bm25({index}) {where}"
         return [(row, score) for row, score in connection.exec_driver_sql(scored, (wanted,))]
-
-
-def _file_of(connection: Connection) -> str:
-    """Return the path of the database; it is empty where the database is in memory."""
-    return str(connection.exec_driver_sql("PRAGMA database_list").first()[2])  # type: ignore[index] # each database has one
 
 
 def _make_private(database: Path) -> None:

@@ -8,7 +8,7 @@ down_revision = "listed_runs"
 branch_labels = None
 depends_on = None
 
-TABLES: tuple[str, ...] = ()
+TABLES: tuple[str, ...] = ("move_steps",)
 # By table.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "effect_decisions": ("entry",),

@@ -45,7 +45,6 @@ def read_feedback(
     project_id: int,
     wanted: FeedbackFilter = EVERY,
     *,
-    at: float | None = None,
     limit: int | None = None,
     by: FeedbackOrder | None = None,
     after: tuple[float, str] | None = None,
@@ -56,7 +55,6 @@ def read_feedback(
         connection: a reading transaction.
         project_id: whose feedback.
         wanted: which feedback.
-        at: a past moment: what was received later does not count.
         limit: the maximum number to return.
         by: another order; what has no value comes last, equal ones in the order of their ids.
         after: when a piece of feedback was received, and its id: only what follows it, where no
@@ -67,7 +65,7 @@ def read_feedback(
     if by is not None:
         column = table[by.column]
         first = (column.desc() if by.is_descending else column.asc()).nulls_last()
-    query = _wanted(wanted, project_id, at)
+    query = _wanted(wanted, project_id)
     if after is not None:
         received_at, feedback_id = after
         same = and_(table.received_at == received_at, table.feedback_id > feedback_id)
@@ -76,15 +74,13 @@ def read_feedback(
     return [(_given(row), row.is_waiting) for row in connection.execute(query)]
 
 
-def count_feedback(
-    connection: Connection, project_id: int, wanted: FeedbackFilter, *, at: float | None = None
-) -> int:
+def count_feedback(connection: Connection, project_id: int, wanted: FeedbackFilter) -> int:
     """Return how much feedback matches; the arguments are those of `read_feedback`."""
-    query = select(func.count()).select_from(_wanted(wanted, project_id, at).subquery())
+    query = select(func.count()).select_from(_wanted(wanted, project_id).subquery())
     return connection.execute(query).scalar_one()
 
 
-def _wanted(wanted: FeedbackFilter, project_id: int, at: float | None) -> Select[Any]:
+def _wanted(wanted: FeedbackFilter, project_id: int) -> Select[Any]:
     table = feedback.c
     query = select(feedback).where(table.project_id == project_id)
     for column, value in (
@@ -96,7 +92,7 @@ def _wanted(wanted: FeedbackFilter, project_id: int, at: float | None) -> Select
             query = query.where(column == value)
     if wanted.is_waiting:
         query = query.where(table.is_waiting)
-    return query if at is None else query.where(table.received_at <= at)
+    return query
 
 
 def _given(row: Row[Any]) -> GivenFeedback:

@@ -1,1 +1,1 @@
-"""Verdicts: their sums now, and at past moments."""
+"""Sums of verdicts."""

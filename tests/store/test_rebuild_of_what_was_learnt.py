@@ -1,4 +1,4 @@
-"""The past answers as it did then; a rebuild finds what was learnt."""
+"""A rebuild finds what was learnt."""
 
 import random
 from contextlib import suppress
@@ -13,30 +13,13 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.decay_basis import read_bases
-from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 
-def comparable(found):
-    return {
-        slug: (
-            each.state,
-            each.is_inverted,
-            each.evidence.helpful,
-            each.evidence.neutral,
-            each.evidence.harmful,
-            pytest.approx(each.evidence.decayed_helpful),
-            pytest.approx(each.evidence.decayed_harmful),
-            each.facts.last_validated,
-        )
-        for slug, each in found.items()
-    }
-
-
 def learn_for_days(store, days):
-    """A batch a day; answers what was known at each day's end."""
+    """A batch a day."""
     chance = random.Random(5)
-    answers = []
     for day in range(days):
         now = NOW + day * DAY
         teach(
@@ -53,27 +36,6 @@ def learn_for_days(store, days):
             ],
             now=now,
         )
-        answers.append((now, standings(store, now=now)))
-    return answers
-
-
-def test_at_gives_what_was_true_then(store):
-    """The same question about a past moment, whatever came later."""
-    answers = learn_for_days(store, 8)
-    for at, then in answers:
-        past = standings(store, now=NOW + 900 * DAY, at=at)
-        assert comparable(past) == comparable(then)
-    assert standings(store, at=NOW - 1) == {}
-
-
-def test_what_came_later_does_not_count_in_the_past(store):
-    """Counted by the time of receipt, not by when the task ended."""
-    teach(store, [outcome(1)], now=NOW)
-    teach(store, [outcome(2, received=NOW + 10, timestamp=NOW - DAY)], now=NOW + 10)
-    with reading(store) as connection:
-        project_id = project_id_of(connection, "default")
-        assert count_outcomes(connection, project_id, NOW + 5).outcomes == 1
-        assert count_outcomes(connection, project_id, NOW + 15).outcomes == 2
 
 
 def rebuild(store, *, now, decay=None):
@@ -117,7 +79,7 @@ def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
 
 
 def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
-    """From the first outcome on, for any moment, and after a rebuild."""
+    """From the first outcome on, and after a rebuild."""
     rules = replace(
         RULES,
         maturity=MaturityRules(half_life_days=30),
@@ -126,22 +88,20 @@ def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
     given = [outcome(1, patterns=["x"], criteria={"own": "helpful"}, timestamp=NOW - 90 * DAY)]
     teach(store, given, rules=rules)
 
-    def masses(at=None):
+    def masses():
         with reading(store) as connection:
             project_id = project_id_of(connection, "default")
-            (own,) = read_criteria(
-                connection, project_id, rules.criteria, now=NOW, at=at, name="own"
-            )
-        return standings(store, at=at)["x"].evidence.decayed_helpful, own.evidence.decayed_helpful
+            (own,) = read_criteria(connection, project_id, rules.criteria, now=NOW, name="own")
+        return standings(store)["x"].evidence.decayed_helpful, own.evidence.decayed_helpful
 
     expected = pytest.approx((2**-3, 2**-0.5))
-    assert masses() == masses(at=NOW) == expected
+    assert masses() == expected
     teach(store, given, rules=RULES)
     rebuild_by(store, rules)
-    assert masses() == masses(at=NOW) == expected
+    assert masses() == expected
     # Without settings of their own both follow the one for all evidence.
     rebuild_by(store, replace(RULES, decay=DecayRules(45)))
-    assert masses() == masses(at=NOW) == pytest.approx((2**-2, 2**-2))
+    assert masses() == pytest.approx((2**-2, 2**-2))
 
 
 def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
@@ -173,8 +133,7 @@ def test_one_short_half_life_moves_the_landmark_of_both(store):
     with reading(store) as connection:
         bases = read_bases(connection, project_id_of(connection, "default"))
     assert (bases.landmark, bases.half_lives) == (at, rules.half_lives)
-    now, then = (standings(store, now=at, at=moment)["x"].evidence for moment in (None, at))
-    assert now.decayed_helpful == pytest.approx(then.decayed_helpful)
+    now = standings(store, now=at)["x"].evidence
     assert now.decayed_helpful == pytest.approx(2 ** (-6 / 90))
 
 
