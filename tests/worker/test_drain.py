@@ -271,15 +271,15 @@ def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: r
 def refuse(engine: Engine, condition: str) -> None:
     """Make the database refuse some outcomes, by a trigger."""
     if engine.dialect.name == "sqlite":
-        function, table = "", "outcomes"
+        function = ""
         trigger = f"WHEN {condition} BEGIN SELECT RAISE(ABORT, 'poison'); END"
     else:
         raising = f"BEGIN IF {condition} THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END"
         function = f"CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $${raising}$$;"
-        trigger, table = "FOR EACH ROW EXECUTE FUNCTION poison()", "outcomes_rows"
+        trigger = "FOR EACH ROW EXECUTE FUNCTION poison()"
     with writing(engine) as connection:
         connection.exec_driver_sql(
-            f"{function} CREATE TRIGGER poison BEFORE INSERT ON {table} {trigger}"
+            f"{function} CREATE TRIGGER poison BEFORE INSERT ON outcomes {trigger}"
         )
 
 
