@@ -30,7 +30,7 @@ def trackrecord(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trackrecor
     """A trackrecord that is up."""
     person = tmp_path_factory.mktemp("person")
     port = free_port()
-    settings = {"TRACKRECORD_HTTP__PORT": str(port), "TRACKRECORD_TRACES__SETTLE_S": "1"}
+    settings = {"TRACKRECORD_HTTP__PORT": str(port)}
     running = Trackrecord(person / "home", person, settings)
     with up(running, person / "up.log"):
         # A program waits 2 s for the front door, which on a busy machine needs longer at first.

@@ -8,7 +8,9 @@ import click
 import pytest
 
 from tests.docs.documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.setting_sources import CONFIG_VARIABLE
+from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli import main
 from trackrecord_cli.main import cli
@@ -35,12 +37,11 @@ def _documented_settings() -> dict[str, str]:
 
 def _names_in_code() -> set[str]:
     names = set()
-    for name, field in Settings.model_fields.items():
-        numbers = getattr(field.default, "__dataclass_fields__", None)
+    for name, setting in settings_of(DaemonSettings).items():
         names |= (
             {ENV_PREFIX + name.upper()}
-            if numbers is None
-            else {f"{ENV_PREFIX}{name}__{number}".upper() for number in numbers}
+            if setting.rules is None
+            else {f"{ENV_PREFIX}{name}__{number}".upper() for number in settings_of(setting.rules)}
         )
     return names
 

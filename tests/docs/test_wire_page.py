@@ -12,8 +12,13 @@ from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_record import retry_record
-from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.inflight.rules import (
+    MAX_IN_CONTEXT,
+    MAX_MESSAGE_CHARS,
+    MAX_STACK_CHARS,
+    ErrorRules,
+)
+from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.redis.keys import Keys
 from trackrecord.settings.settings import Settings
 from trackrecord.wire.error import ErrorBody, decode_error
@@ -166,7 +171,7 @@ def test_example_memories_are_memories():
     assert found
     for memory in found:
         decode_memory(memory.encode())
-    assert f"at most {MemoryRules().max_text_chars} characters" in text_of(PAGE)
+    assert f"at most {MAX_TEXT_CHARS} characters" in text_of(PAGE)
 
 
 def test_example_exposures_are_exposures():
@@ -237,8 +242,7 @@ def test_example_errors_are_errors():
     assert [row[0].strip("`") for row in table[1:]] == list(record)
     document = ", ".join(f'"{name}"' for name in msgspec.json.decode(record["json"]))
     assert document in page
-    rules = ErrorRules()
-    for number in (rules.max_message_chars, rules.max_stack_chars, rules.max_in_context):
+    for number in (MAX_MESSAGE_CHARS, MAX_STACK_CHARS, MAX_IN_CONTEXT):
         assert f" {number} " in page
 
 

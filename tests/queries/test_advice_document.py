@@ -1,7 +1,6 @@
 """The advice document: counted from the runs of one project, as of any moment."""
 
 import random
-from dataclasses import replace
 
 import msgspec
 
@@ -113,12 +112,12 @@ def replace_project(outcome):
     return msgspec.structs.replace(outcome, project="mine")
 
 
-def test_only_the_newest_runs_count(store):
-    """As many as the rules say."""
+def test_only_the_newest_runs_count(store, monkeypatch):
+    """A bounded number."""
     teach(store, list(outcomes()))
-    few = replace(RULES, advice=replace(RULES.advice, max_runs=5))
+    monkeypatch.setattr("trackrecord.resources.prompt_documents.advice.MAX_RUNS", 5)
     with reading(store) as connection:
-        assert build_advice(connection, "default", few, now=NOW).runs == 5
+        assert build_advice(connection, "default", RULES, now=NOW).runs == 5
 
 
 def told(store, task, **more):

@@ -14,12 +14,12 @@ from pydantic import Field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from .agent_settings import configured, default_home, is_setting, nearest_setting
+from .agent_settings import configured, default_home, nearest_setting
 from .daemon_settings import DaemonSettings
 from .server_urls import with_absolute_path
 from .setting_sources import CONFIG_VARIABLE
 from .setting_sources import ENV_PREFIX as ENV_PREFIX  # part of this module's vocabulary
-from .setting_values import read_values, unknown
+from .setting_values import annotations_of, read_values, settings_of, unknown
 
 _SECRET = frozenset({"redis_url", "broker_url", "database_url"})
 
@@ -58,7 +58,7 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
     @classmethod
     def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
         for name in given:
-            if not is_setting(name):
+            if name not in annotations_of(DaemonSettings):
                 raise unknown(name, nearest_setting(name))
         return read_values(DaemonSettings, given)
 
@@ -70,7 +70,11 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
     def as_environment(self) -> dict[str, str]:
         """Return the variables that give a child process the same settings."""
         variables = {}
-        for name, value in self.model_dump(mode="json", exclude_unset=True).items():
+        given = self.model_dump(mode="json", exclude_unset=True)
+        for name, setting in settings_of(DaemonSettings).items():
+            value = given.get(name)
+            if setting.rules is not None and value is not None:
+                value = {number: value[number] for number in settings_of(setting.rules)}
             if value is not None:
                 text = json.dumps(value) if isinstance(value, (dict, list)) else str(value)
                 variables[ENV_PREFIX + name.upper()] = text

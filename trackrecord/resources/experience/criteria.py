@@ -15,7 +15,7 @@ from trackrecord.learning.criteria.evaluation import (
     weight_of,
     weighted_evaluation,
 )
-from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.learning.criteria.weights import WEIGHT_WITHOUT_FEEDBACK, CriterionStanding
 from trackrecord.resources.access.project_store import Transaction, read_project
 from trackrecord.resources.declaration.checks import Limit, Moment, Text
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
@@ -216,11 +216,15 @@ def details_of(
         UnknownId: the project has no feedback to such a criterion.
         InvalidCursor: `after` is not the cursor of a page.
     """
-    from trackrecord.store.criteria.feedback import CriterionFeedbackPlace, feedback_of_criterion
+    from trackrecord.store.criteria.feedback import (
+        FEEDBACK_SHOWN,
+        CriterionFeedbackPlace,
+        feedback_of_criterion,
+    )
 
     place = None if after is None else place_of(after, CriterionFeedbackPlace)
     criterion, rules = find_criterion(it, name), it.settings.criteria
-    shown = rules.feedback_shown if limit is None else limit
+    shown = FEEDBACK_SHOWN if limit is None else limit
     found = feedback_of_criterion(
         it.connection, it.project_id, name, rules.defaults, at=it.at, limit=shown + 1, after=place
     )
@@ -337,7 +341,7 @@ def weigh_scores(
     checked = checked_scores(scores)
     with read_project(project, at) as it:
         weights = {each.name: weight_of(each.standing) for each in criteria_of(it)}
-        otherwise = Weight(it.settings.criteria.weight_without_feedback, NO_FEEDBACK)
+        otherwise = Weight(WEIGHT_WITHOUT_FEEDBACK, NO_FEEDBACK)
         weighed = weighted_evaluation(checked, weights, otherwise=otherwise)
         return WeighingAnswer(project=it.project, as_of=it.at, **vars(weighed))
 

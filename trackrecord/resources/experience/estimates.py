@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, Self
 
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.resources.access.answer_cache import CountedAnswers
 from trackrecord.resources.declaration.resource import Answer
 
@@ -96,7 +97,7 @@ counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 2)
 
 def estimate_rules(settings: DaemonSettings) -> tuple[int, float]:
     """Return what estimates are counted by: at most how many runs, and their half-life in days."""
-    return settings.rules.advice.max_runs, settings.decay.half_life_days
+    return MAX_RUNS, settings.decay.half_life_days
 
 
 def read_estimates(

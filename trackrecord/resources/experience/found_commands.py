@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, Command, commands_of
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
@@ -24,17 +25,16 @@ _kept: Final = AnswerCache[tuple[Command, ...]](8)
 
 
 def found_commands(
-    connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
+    connection: Connection, project_id: int, *, at: float | None = None
 ) -> tuple[Command, ...]:
     """Return what runs in a project's repositories and what does not; see `AnswerCache`.
 
     Args:
         connection: a reading transaction.
-        settings: the rules.
         project_id: whose commands.
         at: a past moment to answer for.
     """
-    limit = min(settings.advice.max_runs, MOST_RUNS)
+    limit = min(MAX_RUNS, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
         runs = read_tried_runs(connection, project_id, limit=limit, at=at)
@@ -69,5 +69,5 @@ def standing_defects(
     else:
         from ..prompt_documents.advice import build_moments
 
-        found = build_moments(connection, project, settings.rules, at=at).defects
+        found = build_moments(connection, project, at=at).defects
     return [each for each in found if not each.ended_at]

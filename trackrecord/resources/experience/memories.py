@@ -10,7 +10,12 @@ from uuid import uuid4
 
 import msgspec
 
-from trackrecord.learning.memories.rules import MemoryState, MemoryType, effective_confidence
+from trackrecord.learning.memories.rules import (
+    MAX_CANDIDATES,
+    MemoryState,
+    MemoryType,
+    effective_confidence,
+)
 from trackrecord.resources.access.project_store import (
     Transaction,
     change_project,
@@ -608,8 +613,7 @@ def similar_tasks(
     with read_project(project, at) as it:
         from trackrecord.store.memories.past_tasks import similar_tasks as find
 
-        most = it.settings.memories.max_candidates
-        found = find(it.connection, it.project_id, text, most=most, limit=limit, at=it.at)
+        found = find(it.connection, it.project_id, text, most=MAX_CANDIDATES, limit=limit, at=it.at)
         return [PastTask(**vars(each)) for each in found]
 
 

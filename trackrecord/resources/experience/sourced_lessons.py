@@ -6,8 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-# Not only for type checkers: what the worker counted is decoded by it.
 from trackrecord.learning.advice.lessons.lesson import Lesson
+
+# Not only for type checkers: what the worker counted is decoded by it.
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.resources.access.answer_cache import CountedAnswers
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ counted_lessons: Final = CountedAnswers[tuple[SourcedLesson, ...]](
 
 def lesson_rules(settings: DaemonSettings) -> tuple[LessonRules, int]:
     """Return what lessons are counted by: what makes one, and at most how many runs."""
-    return settings.lessons, settings.advice.max_runs
+    return settings.lessons, MAX_RUNS
 
 
 def found_lessons(
@@ -77,7 +79,7 @@ def _find(
     from trackrecord.learning.advice.tasks.heard import heard_runs
     from trackrecord.store.advice.runs import read_noted_runs
 
-    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
+    runs = read_noted_runs(connection, project_id, limit=MAX_RUNS, at=at)
     runs = heard_runs(runs, settings.caps)
     lessons = find_lessons(runs, settings.lessons, now=time.time() if at is None else at)
     return with_sources(lessons, runs)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import select
 
 from trackrecord.errors import UnknownId
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
@@ -44,10 +45,10 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
         .order_by(outcomes.c.id)
         .limit(1)
     ).scalar_one()
-    noted = read_noted_runs(connection, it.project_id, limit=settings.rules.advice.max_runs, at=at)
+    noted = read_noted_runs(connection, it.project_id, limit=MAX_RUNS, at=at)
     asked = next((run for run in noted if run.outcome == row), None)
     if asked is None:
-        raise UnknownId(_not_compared(whole, len(noted), settings.rules.advice.max_runs, at))
+        raise UnknownId(_not_compared(whole, len(noted), MAX_RUNS, at))
     judged = _model(noted, settings, it.moment).probability(asked)
     return ExplanationAnswer(
         id=whole,

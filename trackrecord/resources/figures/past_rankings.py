@@ -27,7 +27,6 @@ def rankings_at(
         connection,
         project,
         settings.rules,
-        most=settings.rankings_max,
         now=time.time(),
         at=at,
     )

@@ -1,5 +1,7 @@
 """The memories that rankings carry: few, and those that count most."""
 
+from typing import Final
+
 from sqlalchemy import Connection
 
 from trackrecord.learning.memories.rules import MemoryRules
@@ -14,6 +16,9 @@ from trackrecord.store.memories.read import (
 )
 from trackrecord.store.memories.write import list_memories
 
+# In the rankings of a project.
+MAX_RANKED: Final = 100
+
 
 def ranked_memories(
     connection: Connection, project_id: int, rules: MemoryRules, *, now: float, at: float | None
@@ -26,7 +31,7 @@ def ranked_memories(
         Last the ids of those that one source alone tells where there are several.
     """
     moment = now if at is None else at
-    standing = _standing(connection, project_id, rules, at)
+    standing = _standing(connection, project_id, at)
     sources = memory_speakers(connection, project_id, standing)
     presented = (
         present_memory(
@@ -39,20 +44,18 @@ def ranked_memories(
         )
         for memory in standing
     )
-    ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[: rules.max_ranked]
+    ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[:MAX_RANKED]
     # Few projects have more than fit, and only those need counting.
     beyond = 0
-    if len(ranked) == rules.max_ranked:
+    if len(ranked) == MAX_RANKED:
         beyond = max(0, count_memories(connection, project_id, at=at) - len(ranked))
     everyone = set().union(*sources.values())
     alone = (name for name, own in sources.items() if tells_alone(own, everyone))
     return tuple(ranked), beyond, tuple(sorted(alone))
 
 
-def _standing(
-    connection: Connection, project_id: int, rules: MemoryRules, at: float | None
-) -> list[StoredMemory]:
+def _standing(connection: Connection, project_id: int, at: float | None) -> list[StoredMemory]:
     if at is None:
-        return strongest_memories(connection, project_id, limit=rules.max_ranked)
+        return strongest_memories(connection, project_id, limit=MAX_RANKED)
     then = list_memories(connection, project_id, at=at)
     return [memory for memory in then if memory.superseded_by is None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, select
 
@@ -26,7 +26,7 @@ from .tags import tags_of
 from .transitions import evidence_of
 
 _AT_ONCE = 500
-EXAMPLES_KEPT = AntiPatternRules().examples_kept
+EXAMPLES_SHOWN: Final = 10
 
 
 @dataclass(frozen=True)
@@ -357,7 +357,7 @@ def read_examples(
     slug: str,
     *,
     at: float | None = None,
-    most: int = EXAMPLES_KEPT,
+    most: int = EXAMPLES_SHOWN,
 ) -> list[Example]:
     """The newest observations of a pattern, newest first: those that were received last."""
     query = (

@@ -140,7 +140,7 @@ class Adviser:
             document, counted = count_advice(
                 connection, project, self._settings.rules, now=now, tool_names=own_tool_names()
             )
-            moments = build_moments(connection, project, self._settings.rules)
+            moments = build_moments(connection, project)
             moments = with_arguments(moments, document)
             document = with_standing(document, moments)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
