@@ -95,14 +95,15 @@ def without_gone(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, .
     gone: list[str] = []
     for name, value in given.items():
         section = decoded(value) if name in GONE else value
+        numbers = section if isinstance(section, Mapping) else {}
+        out = GONE.get(name, frozenset()) & numbers.keys()
+        gone += (f"{name}.{number}" for number in sorted(out))
         if name in GONE[""]:
-            gone.append(name)
-        elif isinstance(section, Mapping) and (out := GONE.get(name, frozenset()) & section.keys()):
-            gone += (f"{name}.{number}" for number in sorted(out))
-            if rest := {number: one for number, one in section.items() if number not in out}:
-                left[name] = rest
-        else:
+            gone += () if out else (name,)
+        elif not out:
             left[name] = value
+        elif rest := {number: one for number, one in numbers.items() if number not in out}:
+            left[name] = rest
     return left, tuple(gone)
 
 
