@@ -312,7 +312,7 @@ def show_criterion(
 
     Args:
         name: the criterion's name.
-        limit: the maximum number of pieces of feedback; as many as the settings say when not given.
+        limit: the maximum number of pieces of feedback; ten when not given.
         after: the cursor of the page before.
         at: a past moment to answer for.
         project: the project; the settings' project when not given.
@@ -350,7 +350,7 @@ def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighin
     """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
 
     Reads what `rankings()` reads, and no store. A deprecated criterion has no say. One without
-    feedback has the weight that the settings give to it, 1, and its part says so. Never raises for
+    feedback has the weight 1, and its part says so. Never raises for
     Redis: see `Weighing.problem`.
 
     Args:
