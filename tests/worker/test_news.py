@@ -8,10 +8,11 @@ import pytest
 import redis
 from sqlalchemy import Engine, insert, select
 
+from tests.support.changed_settings import changed
 from tests.worker.working import body, publish
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.resources.operation.status import read_status
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.leases import take_lease
@@ -156,7 +157,7 @@ def test_a_standing_defect_is_told_when_it_begins_and_when_it_ends(
     """Once each: by notify, in the news and in the status, whatever is repeated or restarted."""
     start = time.time()
     notify = {"command": ["true"], "events": ["defect.began", "defect.ended"]}
-    settings = load_settings(**store_settings.model_dump(exclude_unset=True) | {"notify": notify})
+    settings = changed(store_settings, notify=notify)
     detector = NewsDetector(worker.engine, client, settings)
     assert detector.detect() == 0
 

@@ -13,6 +13,7 @@ import psutil
 import pytest
 import redis
 
+from tests.support.changed_settings import changed
 from tests.worker.working import body, log_lines, process, publish, until
 from trackrecord.errors import EndpointAway, SettingsError
 from trackrecord.redis.client import agent_client
@@ -95,7 +96,7 @@ def log(tmp_path: Path) -> Iterator[IO[bytes]]:
 
 
 def with_notify(settings: Settings, **notify: Any) -> Settings:
-    return load_settings(**settings.model_dump(exclude_unset=True) | {"notify": notify})
+    return changed(settings, notify=notify)
 
 
 def news(number: int = 0, kind: NewsKind = NewsKind.PROVEN, at: float = 100.0) -> News:

@@ -56,7 +56,7 @@ def _checked_timezone(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonSettings(AgentSettings):
-    """The declaration of every setting; `settings.Settings` is built on it."""
+    """The declaration of every setting."""
 
     broker_url: Annotated[
         str | None,
@@ -180,9 +180,7 @@ class DaemonSettings(AgentSettings):
 
 
 def load_daemon_settings() -> DaemonSettings:
-    """Read the settings that the daemon and the command line use, without pydantic.
-
-    Commands that only read start in half the time so.
+    """Read the settings that the daemon and the command line use.
 
     Raises:
         SettingsError: a setting is unknown or malformed; the message is one line.
