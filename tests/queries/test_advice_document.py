@@ -112,14 +112,6 @@ def replace_project(outcome):
     return msgspec.structs.replace(outcome, project="mine")
 
 
-def test_only_the_newest_runs_count(store, monkeypatch):
-    """A bounded number."""
-    teach(store, list(outcomes()))
-    monkeypatch.setattr("trackrecord.resources.prompt_documents.advice.MAX_RUNS", 5)
-    with reading(store) as connection:
-        assert build_advice(connection, "default", RULES, now=NOW).runs == 5
-
-
 def told(store, task, **more):
     """Return a task's prompt."""
     with reading(store) as connection:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.resources.access.answer_cache import CountedAnswers
 from trackrecord.resources.declaration.resource import Answer
 
@@ -95,11 +94,6 @@ def _type() -> type[Estimates]:
 counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 2)
 
 
-def estimate_rules(settings: DaemonSettings) -> tuple[int, float]:
-    """Return what estimates are counted by: at most how many runs, and their half-life in days."""
-    return MAX_RUNS, settings.decay.half_life_days
-
-
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
@@ -111,7 +105,7 @@ def read_estimates(
     from trackrecord.resources.access.project_rows import project_row
 
     project_id = project_row(connection, project)
-    most, half_life = rules = estimate_rules(settings)
+    half_life = settings.decay.half_life_days
 
     def count() -> Estimates:
         from trackrecord.learning.advice.estimates.estimates import estimate
@@ -119,10 +113,10 @@ def read_estimates(
         from trackrecord.learning.advice.tasks.heard import heard_runs
         from trackrecord.store.advice.runs import read_runs
 
-        noted = read_runs(connection, project_id, limit=most, at=at)
+        noted = read_runs(connection, project_id, at=at)
         runs = with_verdict(heard_runs(noted, settings.caps))
         return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
 
     if at is not None:
-        return counted_estimates.answer(connection, project_id, (*rules, at), count)
-    return counted_estimates.counted(connection, settings, project_id, rules, count)
+        return counted_estimates.answer(connection, project_id, (half_life, at), count)
+    return counted_estimates.counted(connection, settings, project_id, half_life, count)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, Command, commands_of
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
@@ -34,13 +33,12 @@ def found_commands(
         project_id: whose commands.
         at: a past moment to answer for.
     """
-    limit = min(MAX_RUNS, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
-        runs = read_tried_runs(connection, project_id, limit=limit, at=at)
+        runs = read_tried_runs(connection, project_id, limit=MOST_RUNS, at=at)
         return tuple(commands_of(runs, now=time.time() if at is None else at))
 
-    return _kept.answer(connection, project_id, (limit, at), find)
+    return _kept.answer(connection, project_id, at, find)
 
 
 def standing_defects(

@@ -380,8 +380,7 @@ def patterns_of(
     found = ordered_standings(it.connection, it.settings, it.project_id, estimates, it.at)
     standings = [each for each in found if wanted.admits(each)]
     if source is not None:
-        most = MAX_RUNS
-        slugs = patterns_of_source(it.connection, it.project_id, source, limit=most, at=it.at)
+        slugs = patterns_of_source(it.connection, it.project_id, source, limit=MAX_RUNS, at=it.at)
         standings = [each for each in standings if each.facts.slug in slugs]
     if place is not None:
         standings = standings[bisect_right(standings, place, key=place_in_order) :]

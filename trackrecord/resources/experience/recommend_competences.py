@@ -16,7 +16,6 @@ from trackrecord.learning.advice.past.votes import (
     Voted,
     recommend,
 )
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.competences.conditions import UNKNOWN, Fit
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.episodes.signatures import signature_of
@@ -162,7 +161,7 @@ def recommend_competences(
     now = time.time() if at is None else at
     wanted = task if task and task.strip() else None
     project_id = project_row(connection, project)
-    runs = read_runs(connection, project_id, limit=MAX_RUNS, at=at)
+    runs = read_runs(connection, project_id, at=at)
     places = _Places(project, read_competences(connection, project_id, at=at))
     ballots = ballots_of(
         (run for run in runs if source is None or run.source == source),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from trackrecord.learning.advice.lessons.lesson import Lesson
 
 # Not only for type checkers: what the worker counted is decoded by it.
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.resources.access.answer_cache import CountedAnswers
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from trackrecord.learning.advice.lessons.rules import LessonRules
     from trackrecord.learning.advice.runs.runs import NotedRun
     from trackrecord.settings.daemon_settings import DaemonSettings
 
@@ -45,11 +43,6 @@ counted_lessons: Final = CountedAnswers[tuple[SourcedLesson, ...]](
 )
 
 
-def lesson_rules(settings: DaemonSettings) -> tuple[LessonRules, int]:
-    """Return what lessons are counted by: what makes one, and at most how many runs."""
-    return settings.lessons, MAX_RUNS
-
-
 def found_lessons(
     connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
 ) -> tuple[SourcedLesson, ...]:
@@ -61,14 +54,13 @@ def found_lessons(
         project_id: whose lessons.
         at: a past moment to answer for.
     """
-    rules = lesson_rules(settings)
 
     def find() -> tuple[SourcedLesson, ...]:
         return _find(connection, settings, project_id, at)
 
     if at is not None:
-        return counted_lessons.answer(connection, project_id, (*rules, at), find)
-    return counted_lessons.counted(connection, settings, project_id, rules, find)
+        return counted_lessons.answer(connection, project_id, (settings.lessons, at), find)
+    return counted_lessons.counted(connection, settings, project_id, settings.lessons, find)
 
 
 def _find(
@@ -79,7 +71,7 @@ def _find(
     from trackrecord.learning.advice.tasks.heard import heard_runs
     from trackrecord.store.advice.runs import read_noted_runs
 
-    runs = read_noted_runs(connection, project_id, limit=MAX_RUNS, at=at)
+    runs = read_noted_runs(connection, project_id, at=at)
     runs = heard_runs(runs, settings.caps)
     lessons = find_lessons(runs, settings.lessons, now=time.time() if at is None else at)
     return with_sources(lessons, runs)

@@ -9,7 +9,6 @@ from typing import Final
 from sqlalchemy import Engine
 
 from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
@@ -106,4 +105,4 @@ def _read(engine: Engine) -> list[Run]:
         project_id = project_id_of(connection, EVALUATED)
         if project_id is None:
             return []
-        return read_runs(connection, project_id, limit=MAX_RUNS)
+        return read_runs(connection, project_id)

@@ -45,7 +45,7 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
         .order_by(outcomes.c.id)
         .limit(1)
     ).scalar_one()
-    noted = read_noted_runs(connection, it.project_id, limit=MAX_RUNS, at=at)
+    noted = read_noted_runs(connection, it.project_id, at=at)
     asked = next((run for run in noted if run.outcome == row), None)
     if asked is None:
         raise UnknownId(_not_compared(whole, len(noted), MAX_RUNS, at))

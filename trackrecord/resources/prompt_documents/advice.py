@@ -33,7 +33,6 @@ from trackrecord.learning.advice.moments.hints import standing_checks, standing_
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
-from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 from trackrecord.learning.advice.runs.failures import error_template
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
@@ -119,7 +118,7 @@ def count_advice(
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now), None
     project_id, revision = found
-    noted = read_noted_runs(connection, project_id, limit=MAX_RUNS, at=at)
+    noted = read_noted_runs(connection, project_id, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     moment = now if at is None else at
     counted = _count(noted, rules, moment)
@@ -142,12 +141,11 @@ def build_moments(
     project_id = project_id_of(connection, project)
     if project_id is None:
         return MomentDocument()
-    limit = min(MAX_RUNS, MOST_RUNS)
-    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
+    runs = read_tried_runs(connection, project_id, limit=MOST_RUNS, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     defects = defects_of(histories_of(runs), now=time.time() if at is None else at)
     decided = effect_decisions_in_force(connection, project_id, at=at)
-    trial = read_hint_effect(connection, project_id, limit=MAX_RUNS, at=at)
+    trial = read_hint_effect(connection, project_id, at=at)
     return MomentDocument(
         points=trial.points,
         withdrawn=tuple(sorted({*trial.harmful, *decided.withdrawn})),

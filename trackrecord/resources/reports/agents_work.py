@@ -137,10 +137,9 @@ def told_commands(
 
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
-    limit = MAX_RUNS
     transaction = Transaction(connection, settings, project)
     lessons = lessons_of(transaction)
-    for _, said in read_reports(connection, project, limit=limit):
+    for _, said in read_reports(connection, project, limit=MAX_RUNS):
         tally.add(said)
     return ProjectWork(
         project=project,

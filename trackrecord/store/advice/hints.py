@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.advice.hint_effect import HintEffect, TrialHint, hint_effect_of
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.wire.hint import HintBody
 
 from ..database.bulk_insert import insert_rows
@@ -104,7 +105,7 @@ def read_hints(
 
 
 def read_hint_effect(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+    connection: Connection, project_id: int, *, limit: int = MAX_RUNS, at: float | None = None
 ) -> HintEffect:
     """Return what a project's hints did; the calls of its sessions tell.
 

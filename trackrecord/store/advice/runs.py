@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, select, update
 
 from trackrecord.learning.advice.moments.calls import TriedRun
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -125,7 +126,7 @@ def clear_runs(connection: Connection, project_id: int) -> None:
 
 
 def read_runs(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+    connection: Connection, project_id: int, *, limit: int = MAX_RUNS, at: float | None = None
 ) -> list[Run]:
     """Return the runs with a verdict that ended last, the oldest first.
 
@@ -140,7 +141,7 @@ def read_runs(
 
 
 def read_noted_runs(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+    connection: Connection, project_id: int, *, limit: int = MAX_RUNS, at: float | None = None
 ) -> list[NotedRun]:
     """Return the runs that ended last, with and without a verdict, the oldest first.
 
