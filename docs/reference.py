@@ -17,7 +17,7 @@ import click
 
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.setting_sources import ENV_PREFIX
-from trackrecord.settings.setting_values import Annotation, annotations_of, bounds_of
+from trackrecord.settings.setting_values import Annotation, bounds_of, settings_of
 from trackrecord_cli.main import cli
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _RULES = {
     "competence": "Competence records",
     "errors": "Errors of tasks in flight",
     "texts": "Texts for a prompt",
-    "advice": "Advice",
     "lessons": "Lessons from tool calls",
     "embeddings": "Embeddings",
     "memories": "Memories and past tasks",
@@ -54,7 +53,7 @@ _RULES = {
 
 def settings_reference() -> str:
     """The tables of settings.md."""
-    declared = annotations_of(DaemonSettings)
+    declared = settings_of(DaemonSettings)
     usual = {field.name: field.default for field in fields(DaemonSettings)}
     rows = [_row(name, each, usual[name]) for name, each in declared.items() if not each.rules]
     parts = [_table(("variable", "default", "allowed", "meaning"), rows)]
@@ -94,6 +93,7 @@ def _rules_table(name: str, rules: "DataclassInstance") -> str:
             meanings.get(number.name, ""),
         )
         for number in fields(rules)
+        if number.name in settings_of(type(rules))
     ]
     return _table(("variable", "default", "meaning"), rows)
 

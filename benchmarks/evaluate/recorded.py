@@ -46,7 +46,7 @@ def learn_apart(
         engine = open_store(f"sqlite:///{Path(folder) / 'store.sqlite'}")
         try:
             _learn(engine, given, settings, now)
-            return _read(engine, settings)
+            return _read(engine)
         finally:
             engine.dispose()
 
@@ -101,9 +101,9 @@ def _batches(given: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, byt
     return iter(lambda: list(islice(rest, _BATCH)), [])
 
 
-def _read(engine: Engine, settings: DaemonSettings) -> list[Run]:
+def _read(engine: Engine) -> list[Run]:
     with reading(engine) as connection:
         project_id = project_id_of(connection, EVALUATED)
         if project_id is None:
             return []
-        return read_runs(connection, project_id, limit=settings.rules.advice.max_runs)
+        return read_runs(connection, project_id)

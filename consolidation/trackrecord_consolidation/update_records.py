@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.rules import MOST_FAILURE_MODES, CompetenceRules
+from trackrecord.learning.competences.rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules
 from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
@@ -81,4 +81,4 @@ class RecordUpdater:
 
     @property
     def _limits(self) -> FactLimits:
-        return FactLimits(triggers=self.rules.max_triggers, failure_modes=MOST_FAILURE_MODES)
+        return FactLimits(triggers=MAX_TRIGGERS, failure_modes=MOST_FAILURE_MODES)

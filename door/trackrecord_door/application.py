@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 import structlog
 from starlette.applications import Starlette
@@ -44,15 +45,19 @@ class _AnyText(PathConvertor):
 register_url_convertor("path", _AnyText())
 
 
+# Of the body of a request, compressed and decompressed.
+_MOST_BYTES: Final = 20 * 1024 * 1024
+
+
 def create_app(settings: HttpSettings, intake: Intake, service: QueryService) -> Starlette:
     """Build the application.
 
     Args:
-        settings: who may use it, and how large a body may be.
+        settings: who may use it.
         intake: takes what was posted; closed when the application ends.
         service: answers questions; closed when the application ends.
     """
-    bodies = Bodies(settings.max_body_bytes)
+    bodies = Bodies(_MOST_BYTES)
     posted = BodyReceiver(intake, bodies)
     tokens = Tokens(service)
     sessions = Sessions(service.settings.home)

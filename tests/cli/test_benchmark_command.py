@@ -177,14 +177,19 @@ def test_no_data_is_not_a_pass(benchmark, record):
     ]  # fmt: skip
 
 
-def test_thresholds_and_length_of_the_history_are_settings(benchmark, record, monkeypatch):
+def test_thresholds_are_settings(benchmark, record, monkeypatch):
     """Each is obeyed."""
     record(GOOD)
     benchmark("run")
     monkeypatch.setenv("TRACKRECORD_BENCHMARK__RETRY_COUNT_MAX", "2.9")
     assert benchmark("gate").status == 1
-    monkeypatch.setenv("TRACKRECORD_BENCHMARK__HISTORY_MAX", "2")
-    for _ in range(3):
+
+
+def test_the_history_is_bounded(benchmark, record, monkeypatch):
+    """The oldest runs go first."""
+    monkeypatch.setattr("trackrecord.resources.figures.benchmark.HISTORY_KEPT", 2)
+    record(GOOD)
+    for _ in range(4):
         benchmark("run")
     assert len(benchmark("report", "--json").json) == 2
 

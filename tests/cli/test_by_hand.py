@@ -117,15 +117,6 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
 
     full = f'- an agent\'s strategy "{name.strip()}"'
     assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 runs succeeded]")
-    monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
-    monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
-    monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
-    monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
-    assert shown() == (
-        2,
-        1,
-        '- an agent\'s strategy "Plan Plan Plan…" [LIMITED DATA - 3 of 3 runs succeeded]',
-    )
 
 
 def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):

@@ -8,11 +8,10 @@ import pytest
 from tests.store.teaching import DAY, outcome, teach
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.settings.settings import load_settings
-from trackrecord.store.database.engine import connect_store, dialect_of, writing
+from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate, store_at
 from trackrecord_consolidation.run import consolidate
 from trackrecord_consolidation.run_lease import RunLease
-from trackrecord_worker.jobs import tend_partitions
 
 
 @pytest.fixture
@@ -85,13 +84,12 @@ def test_it_removes_by_the_settings_and_commands_say_so(aged, trackrecord, monke
 
 
 def test_a_busy_project_is_skipped_and_named(store_url, home, trackrecord, monkeypatch):
-    """The others are seen to, and so are partitions without an outcome, as in the night."""
+    """The others are seen to."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
     monkeypatch.setenv("TRACKRECORD_DATABASE_URL", store_url)
     store = connect_store(store_url)
     monkeypatch.setenv("TRACKRECORD_RETENTION__OUTCOMES_DAYS", "90")
     long_ago = time.time() - 365 * DAY
-    tend_partitions(store, now=long_ago)
     for project in ("busy", "free"):
         teach(store, [outcome(n, received=long_ago, project=project) for n in "ab"], now=long_ago)
     teach(store, [outcome("last", project="free")])
@@ -102,8 +100,6 @@ def test_a_busy_project_is_skipped_and_named(store_url, home, trackrecord, monke
     assert ran.err.startswith("trackrecord: skipped, because")
     assert "consolidated: busy;" in ran.err
     assert [(each["project"], each["outcomes"]) for each in ran.json] == [("free", 2)]
-    with writing(store) as connection:
-        assert dialect_of(store).drop_partitions(connection, time.time()) == []
     store.dispose()
 
 

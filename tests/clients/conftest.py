@@ -29,7 +29,6 @@ def settings(port: int) -> dict[str, str]:
         "TRACKRECORD_HTTP__PORT": str(port),
         "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
         "TRACKRECORD_HOOKS__CATCH_UP_S": "5",
-        "TRACKRECORD_TRACES__SETTLE_S": "1",
         "TRACKRECORD_TRACES__IDLE_S": "3",
     }
 

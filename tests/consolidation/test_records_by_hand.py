@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -291,9 +290,11 @@ def test_the_author_of_a_change_is_named(fleet: Fleet) -> None:
         assert read_competences(connection, fleet.project_id) == []
 
 
-def test_more_triggers_than_a_record_keeps_leave_the_authors(fleet: Fleet) -> None:
+def test_more_triggers_than_a_record_keeps_leave_the_authors(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What somebody said goes first."""
-    fleet.rules = replace(fleet.rules, max_triggers=3)
+    monkeypatch.setattr("trackrecord.learning.competences.update.MAX_TRIGGERS", 3)
     add(fleet)
     for number in range(5):
         fleet.report("edit", "go_test", trigger={"signal": f"s{number}"})

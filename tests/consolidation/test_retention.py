@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, delete, func, insert, select, text
+from sqlalchemy import Engine, delete, func, insert, select
 from structlog.testing import capture_logs
 
 from tests.forgetting.told_store import Told
@@ -48,7 +48,6 @@ from trackrecord_consolidation.forget import find_in_store, forget_in_store
 from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.retention import remove_all_old, remove_old
 from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.jobs import tend_partitions
 
 LEARNING = CompetenceRules(min_successes=2)
 RULES = replace(teaching.RULES, competence=LEARNING)
@@ -64,8 +63,7 @@ SOURCES = ("ada", "bob", "cleo")
 
 @pytest.fixture
 def store(engine: Engine) -> Engine:
-    """A store of both dialects; in PostgreSQL the months have their partitions."""
-    tend_partitions(engine, now=TODAY - DAYS * DAY)
+    """A store of both dialects."""
     return engine
 
 
@@ -290,47 +288,6 @@ def test_a_dry_run_counts_what_is_then_removed(store):
     again = replace(would, outcomes=0, bodies=0)
     for dry_run in (True, False):
         assert remove_old(store, both, RULES, "default", now=NOW, dry_run=dry_run) == again
-
-
-def months_with_bodies(store) -> dict[str, int]:
-    """The partitions of bodies, and how many each has; none in SQLite, which has no partitions."""
-    if store.dialect.name == "sqlite":
-        return {}
-    partitions = text(
-        "SELECT inhrelid::regclass::text FROM pg_inherits"
-        " WHERE inhparent = 'outcomes_bodies'::regclass"
-    )
-    bodies = text("SELECT tableoid::regclass::text, count(*) FROM outcomes_bodies GROUP BY 1")
-    with reading(store) as connection:
-        empty = dict.fromkeys(connection.execute(partitions).scalars(), 0)
-        return empty | dict(connection.execute(bodies).all())
-
-
-def test_months_are_dropped_when_nothing_of_them_is_left(store):
-    """What is left has its bodies; today, the past and a rebuild stay the same."""
-    learn(store, reports(5))
-    today = present(store)
-    has_months = store.dialect.name == "postgresql"
-    may, june, other = (f"outcomes_bodies_{month}" for month in ("2026_05", "2026_06", "other"))
-    before = months_with_bodies(store)
-    assert not has_months or (before[may] > 20 and before[june] > 20 and before[other] == 0)
-    thin(store)
-    remove(store)
-    tend_partitions(store, now=NOW)
-    # Outcomes that were amended this month have records of the month before.
-    assert not has_months or months_with_bodies(store)[may] > 0
-    assert present(store) == today
-    remove_old(store, KEPT, RULES, "default", now=NOW + 4 * DAY, at_once=7)
-    tend_partitions(store, now=NOW + 4 * DAY)
-    after = months_with_bodies(store)
-    assert not has_months or (may not in after and after[june] > 0 == after[other])
-    assert present(store) == today
-    rebuild(store)
-    assert present(store) == today
-    with reading(store) as connection:
-        kept = connection.execute(select(outcomes.c.body)).scalars().all()
-    assert len(kept) > 3
-    assert None not in kept
 
 
 def test_nothing_else_of_removed_outcomes_is_left(store):

@@ -9,7 +9,7 @@ import yaml
 
 from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.artifacts.rules import ArtifactRules
-from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, GateCheck
+from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, BenchmarkRules, GateCheck
 from trackrecord.learning.outcomes.rates import RATES
 from trackrecord_cli.main import cli
 
@@ -73,4 +73,4 @@ def test_numbers_of_artifacts(quoted):
 def test_length_of_the_history():
     """The page quotes the default."""
     (kept,) = re.findall(r"with the last (\d+) runs", text_of(PAGE))
-    assert int(kept) == BenchmarkRules().history_max
+    assert int(kept) == HISTORY_KEPT

@@ -12,10 +12,15 @@ from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_record import retry_record
-from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.inflight.rules import (
+    MAX_IN_CONTEXT,
+    MAX_MESSAGE_CHARS,
+    MAX_STACK_CHARS,
+    ErrorRules,
+)
+from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.redis.keys import Keys
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback
@@ -166,7 +171,7 @@ def test_example_memories_are_memories():
     assert found
     for memory in found:
         decode_memory(memory.encode())
-    assert f"at most {MemoryRules().max_text_chars} characters" in text_of(PAGE)
+    assert f"at most {MAX_TEXT_CHARS} characters" in text_of(PAGE)
 
 
 def test_example_exposures_are_exposures():
@@ -228,7 +233,7 @@ def test_example_errors_are_errors():
     assert {decode_error(error.encode()).report for error in found} == {
         "error", "resolved", "ended",
     }  # fmt: skip
-    keys = Keys(Settings.model_fields["redis_prefix"].default)
+    keys = Keys(DaemonSettings().redis_prefix)
     digest = sha256(b"build-4711").hexdigest()
     key = keys.retry("build-4711", "default")
     assert f'HGET "{key.replace(digest, "$task")}" en' in page
@@ -237,14 +242,13 @@ def test_example_errors_are_errors():
     assert [row[0].strip("`") for row in table[1:]] == list(record)
     document = ", ".join(f'"{name}"' for name in msgspec.json.decode(record["json"]))
     assert document in page
-    rules = ErrorRules()
-    for number in (rules.max_message_chars, rules.max_stack_chars, rules.max_in_context):
+    for number in (MAX_MESSAGE_CHARS, MAX_STACK_CHARS, MAX_IN_CONTEXT):
         assert f" {number} " in page
 
 
 def test_keys_and_version():
     """The streams and the version are those of the code."""
-    keys = Keys(Settings.model_fields["redis_prefix"].default)
+    keys = Keys(DaemonSettings().redis_prefix)
     text = text_of(PAGE)
     assert f"XADD {keys.outcomes} * v {WIRE_VERSION} body" in text
     assert f"`{keys.dead}`" in text

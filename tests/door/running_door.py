@@ -49,7 +49,6 @@ class Door:
             "TRACKRECORD_HOME": str(folder),
             "TRACKRECORD_PROJECT": project,
             "TRACKRECORD_HTTP__HOST": http.host,
-            "TRACKRECORD_HTTP__MAX_BODY_BYTES": str(http.max_body_bytes),
             "TRACKRECORD_HTTP__NAMES": json.dumps(http.names),
             "TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS": str(http.open_to_local_users),
         }

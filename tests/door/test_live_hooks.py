@@ -95,7 +95,6 @@ def start(home, user):
                     **os.environ,
                     "TRACKRECORD_HOME": str(home),
                     "TRACKRECORD_HTTP__PORT": "0",
-                    "TRACKRECORD_HOOKS__SETTLE_S": "0.3",
                 },
                 stdout=log,
                 stderr=log,

@@ -65,7 +65,6 @@ def start(tmp_path):
         environment = os.environ | {
             "TRACKRECORD_HOME": str(tmp_path),
             "TRACKRECORD_REDIS_URL": "redis://127.0.0.1:1/0",
-            "TRACKRECORD_TRACES__SETTLE_S": "1",
         }
         log = (tmp_path / "door.log").open("ab")
         with listener, log:

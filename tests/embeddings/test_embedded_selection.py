@@ -306,7 +306,7 @@ def _stored(store):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"url": "ftp://x"}, {"batch_size": 0}, {"timeout_s": 0}, {"dimensions": 0}, {"model": " "}],
+    [{"url": "ftp://x"}, {"timeout_s": 0}, {"dimensions": 0}, {"model": " "}],
 )
 def test_settings_are_checked(wrong):
     """When they are built."""

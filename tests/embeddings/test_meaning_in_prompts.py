@@ -403,7 +403,7 @@ def test_a_vector_of_another_length_is_near_nothing():
     assert PackedVectors(model="m").nearest(b"") == {}
 
 
-@pytest.mark.parametrize("wrong", [{"prompt_timeout_s": 0.0}, {"least_similarity": 1.5}])
+@pytest.mark.parametrize("wrong", [{"least_similarity": 1.5}, {"timeout_s": 0.0}])
 def test_the_settings_are_checked(wrong):
     """As all are."""
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -78,10 +78,8 @@ def learning_everything() -> Iterator[InjectedFleet]:
         log = home / "up.log"
         settings = load_settings(
             home=home,
-            drain_block_s=0.05,
             log_level="debug",
             hooks={"session_tokens": 2000, "prompt_tokens": 2000},
-            traces={"settle_s": 1.0},
             http={"port": 0},
         )
         with _up(settings, log) as url:

@@ -63,7 +63,7 @@ def open_door(home) -> Iterator[Callable[[], None]]:
         then = {
             each: each.read_bytes() for each in runtime_folder(home).iterdir() if each.is_file()
         }
-        env = os.environ | {"TRACKRECORD_HTTP__PORT": "0", "TRACKRECORD_HOOKS__SETTLE_S": "0.3"}
+        env = os.environ | {"TRACKRECORD_HTTP__PORT": "0"}
         with (home / "door.log").open("ab") as log:
             command = [sys.executable, "-m", "trackrecord_door"]
             running.append(subprocess.Popen(command, env=env, stdout=log, stderr=log))

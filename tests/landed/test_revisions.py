@@ -9,13 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 import trackrecord
 from tests.landed.states import STATES, State
 from tests.store.schema_of import schema_of
 from trackrecord.errors import SchemaTooNew
 from trackrecord.store.database.dialects import ALL
-from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate, newest_revision
 
 _NEXT_VERSION = "99.0.0"
@@ -101,6 +102,25 @@ def test_a_migrated_store_is_as_a_fresh_one(state, urls, home, opened):
     assert migrate(old) is True
     assert schema_of(old) == schema_of(opened(urls[1]))
     assert migrate(old) is False
+
+
+def test_each_outcome_keeps_its_body(state, postgres_url, opened):
+    """Where they were in partitions, those of another month than any of these, too."""
+    state.fill(postgres_url)
+    store = opened(postgres_url)
+    query = text("SELECT id, outcome_id, received_at, body FROM outcomes ORDER BY id")
+    with writing(store) as connection:
+        parts = "SELECT count(DISTINCT tableoid) FROM outcomes_bodies"
+        odd = "UPDATE {} SET received_at = 5 WHERE {} = (SELECT min(id) FROM outcomes)"
+        for table, key in (("outcomes_bodies", "outcome"), ("outcomes_rows", "id")):
+            connection.execute(text(odd.format(table, key)))
+        assert connection.execute(text(parts)).scalar_one() > 1
+        before = [tuple(row) for row in connection.execute(query)]
+    assert migrate(store) is True
+    with writing(store) as connection:
+        assert [tuple(row) for row in connection.execute(query)] == before
+    assert all(body for *_, body in before)
+    assert len(before) > 40
 
 
 def test_the_next_revision(state, urls, home, opened, next_version):

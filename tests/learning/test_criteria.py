@@ -81,8 +81,8 @@ def test_what_counts_as_little_evidence(mass: float, little: bool) -> None:
 
 def test_feedback_too_faint_for_a_float_still_has_its_counts() -> None:
     """No division by nothing, and no weight of 1 for what only ever hurt."""
-    assert formula_weight(RULES, CriterionEvidence(helpful=1, harmful=3)) == 0.25
-    assert formula_weight(RULES, CriterionEvidence(harmful=3)) == 0.1
+    assert formula_weight(CriterionEvidence(helpful=1, harmful=3)) == 0.25
+    assert formula_weight(CriterionEvidence(harmful=3)) == 0.1
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
@@ -104,4 +104,4 @@ def test_waiting_changes_no_weight(helpful: int, harmful: int, days: float) -> N
     """All evidence ages alike."""
     now = feedback(*[("helpful", 0.0)] * helpful, *[("harmful", 0.0)] * harmful)
     later = feedback(*[("helpful", days)] * helpful, *[("harmful", days)] * harmful)
-    assert formula_weight(RULES, later) == pytest.approx(formula_weight(RULES, now))
+    assert formula_weight(later) == pytest.approx(formula_weight(now))

@@ -195,10 +195,8 @@ def test_stats() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"strikes": 0}, {"strikes": 21}, {"retention_s": 0}, {"max_per_task": 0},
-     {"max_per_project": 1000}, {"max_in_context": 0}, {"max_message_chars": 1},
-     {"max_stack_chars": 1}],
-)  # fmt: skip
+    [{"strikes": 0}, {"strikes": 21}, {"retention_s": 0}],
+)
 def test_rules_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
     """With the name of the number."""
     with pytest.raises(ValueError, match=next(iter(wrong))):

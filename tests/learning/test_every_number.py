@@ -20,9 +20,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, maturity_of
 from trackrecord.learning.patterns.texts import (
     Inversion,
-    PatternWording,
     TextRules,
-    pattern_line,
     warning,
 )
 from trackrecord.learning.strategies.recogniser import Recogniser
@@ -90,20 +88,12 @@ def told(rules: ErrorRules) -> object:
 
 
 def worded(rules: TextRules) -> object:
-    long = "w" * 500
-    return (
-        [warning(Inversion(long, Evidence(1, 0, 4, succeeded=1)), language, rules=rules)
-         for language in ("en", "zh")],
-        [pattern_line(PatternWording(long, maturity_of(MaturityRules(), each), each), rules=rules)
-         for each in GRID],
-    )  # fmt: skip
+    inversion = Inversion("w" * 500, Evidence(1, 0, 4, succeeded=1))
+    return [warning(inversion, language, rules=rules) for language in ("en", "zh")]
 
 
 # What the store and Redis do with these is shown where they are: by the number of what is kept.
-KEPT_ELSEWHERE = {
-    "examples_kept", "feedback_shown", "retention_s", "max_per_task", "max_per_project",
-    "max_message_chars", "max_stack_chars", "half_life_days",
-}  # fmt: skip
+KEPT_ELSEWHERE = {"retention_s", "max_per_task", "max_per_project", "half_life_days"}
 
 CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
     (ScoringRules(), scored, {
@@ -124,17 +114,13 @@ CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
         "min_observations": 5, "failure_share": 0.9,
     }),
     (CriteriaRules(), weighed, {
-        "defaults": ("own", "other"), "named_value": 0.5, "floor": 0.2,
-        "weight_without_feedback": 0.5, "min_feedback": 5, "deprecated_above": 0.6,
-        "little_evidence_below": 5,
+        "defaults": ("own", "other"), "min_feedback": 5, "deprecated_above": 0.6,
     }),
     (ErrorRules(), told, {
-        "strikes": 2, "max_in_context": 10, "max_message_in_context": 300,
-        "max_stack_in_context": 300,
+        "strikes": 2,
     }),
     (TextRules(), worded, {
-        "limited_below": 6, "max_chars": 300, "warning_prefix": "LAST RESORT:",
-        "warning_prefix_zh": "慎用:",
+        "warning_prefix": "LAST RESORT:", "warning_prefix_zh": "慎用:",
     }),
 ]  # fmt: skip
 

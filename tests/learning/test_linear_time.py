@@ -16,7 +16,6 @@ from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.advice.tasks.kinds import find_kinds
 from trackrecord.learning.competences.episodes.signatures import tools_of
 from trackrecord.learning.memories.comparison import compare
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
@@ -60,7 +59,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "classify": lambda text: classify(RuntimeError(text)),
     "classify_failure": classify_failure,
     "classify_text": classify_text,
-    "compare": lambda text: compare(MemoryRules(), text, f"not {text}", 1.0),
+    "compare": lambda text: compare(text, f"not {text}", 1.0),
     "decode_outcome": decoded,
     "find_kinds": kinds_of,
     "masked": masked,

@@ -5,15 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.memories.comparison import Likeness, compare
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.memories.trigrams import trigram_similarity
 
-RULES = MemoryRules()
 SAME, CONTRADICTS, OTHER = Likeness.SAME, Likeness.CONTRADICTS, Likeness.OTHER
 
 
 def likeness(older, newer):
-    return compare(RULES, older, newer, trigram_similarity(older, newer))
+    return compare(older, newer, trigram_similarity(older, newer))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ THINGS = ["make test", "make lint", "Ann", "Bob", "the queue", "the cache", "a l
 def test_what_is_said_of_two_things_is_kept_of_both(form, things):
     """Whatever the sentence, and wherever in it they stand."""
     older, newer = form.format(things[0]), form.format(things[1])
-    assert compare(RULES, older, newer, 0.99) is OTHER
+    assert compare(older, newer, 0.99) is OTHER
 
 
 words = st.lists(
@@ -134,16 +132,16 @@ words = st.lists(
 def test_what_differs_in_a_number_or_a_negation_is_never_the_same(one, other):
     """Whatever else the texts have in common."""
     texts = " ".join(one), " ".join(other)
-    assert compare(RULES, texts[0], texts[0], 1.0) is SAME
+    assert compare(texts[0], texts[0], 1.0) is SAME
     for marks in ({"22", "24"}, {"not", "never"}):
         counts = [sorted(word for word in text if word in marks) for text in (one, other)]
         if counts[0] != counts[1]:
-            assert compare(RULES, *texts, 0.99) is not SAME
+            assert compare(*texts, 0.99) is not SAME
 
 
 @given(st.text(), st.text(), st.floats(0, 1))
 def test_any_two_texts_can_be_compared(older, newer, alike):
     """And what is the same or contradicts is so in both directions."""
-    assert compare(RULES, older, newer, alike) in Likeness
-    same = compare(RULES, older, newer, alike) is SAME
-    assert same == (compare(RULES, newer, older, alike) is SAME)
+    assert compare(older, newer, alike) in Likeness
+    same = compare(older, newer, alike) is SAME
+    assert same == (compare(newer, older, alike) is SAME)

@@ -85,14 +85,8 @@ def test_a_child_process_gets_the_same(monkeypatch):
         ("CRITERIA__DEFAULTS", '["a", "a"]', "defaults"),
         ("CRITERIA__DEFAULTS", '[" a"]', "defaults"),
         ("CRITERIA__DEFAULTS", "[1]", "defaults"),
-        ("CRITERIA__FLOOR", "1.1", "floor"),
-        ("CRITERIA__FLOOR", "nan", "floor"),
-        ("CRITERIA__WEIGHT_WITHOUT_FEEDBACK", "0.05", "weight_without_feedback"),
-        ("CRITERIA__NAMED_VALUE", "0", "named_value"),
         ("CRITERIA__MIN_FEEDBACK", "0", "min_feedback"),
         ("CRITERIA__DEPRECATED_ABOVE", "-0.1", "deprecated_above"),
-        ("CRITERIA__LITTLE_EVIDENCE_BELOW", "inf", "little_evidence_below"),
-        ("ANTIPATTERNS__EXAMPLES_KEPT", "0", "examples_kept"),
     ],
 )
 def test_what_makes_no_sense_is_named(monkeypatch, variable, value, named):

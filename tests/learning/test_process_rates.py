@@ -216,7 +216,7 @@ def test_thresholds_are_settings():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rejection_rate_max": 1.1}, {"retry_count_max": -1}, {"history_max": 0},
+    "wrong", [{"rejection_rate_max": 1.1}, {"retry_count_max": -1},
               {"hard_limit_hits_max": float("nan")}, {"rejection_rate_max": float("nan")},
               {"worst_retry_count_max": MOST_COUNTED + 1}, {"worst_hard_limit_hits_max": -1},
               {"over_retry_count_max": 1.1}, {"over_hard_limit_hits_max": float("nan")}],

@@ -49,7 +49,7 @@ def test_what_differs_is_named(rules, line):
 @pytest.mark.parametrize(
     "rules",
     [
-        RecordedRules(criteria=CriteriaRules(floor=0.2, min_feedback=5, deprecated_above=0.5)),
+        RecordedRules(criteria=CriteriaRules(min_feedback=5, deprecated_above=0.5)),
         RecordedRules(competence=CompetenceRules(min_successes=5)),
     ],
 )

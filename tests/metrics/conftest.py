@@ -32,7 +32,7 @@ def scrape(tmp_path_factory: pytest.TempPathFactory) -> Scrape:
 
 def _made() -> str:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        settings = load_settings(home=Path(folder), worker_concurrency=1, drain_block_s=0.05)
+        settings = load_settings(home=Path(folder), worker_concurrency=1)
         with (
             EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket) as server,
             server.client() as client,

@@ -184,7 +184,7 @@ def test_a_full_queue_drops_what_comes(caplog):
     """What waits stays, and the drop is counted."""
     publisher = Publisher()
     publisher._writer.has_begun = True  # nothing is brought out
-    publisher._writer.queue.limit(2, 10**6)
+    publisher._writer.queue.limit(2)
     ids = [publisher.publish({"task_id": "t", "success": True}) for _ in range(3)]
     assert ids[2] is None
     assert publisher.stats().waiting == 2
@@ -196,7 +196,7 @@ def test_the_queue_is_bounded_in_bytes_too():
     """A few large outcomes fill it as many small ones do."""
     publisher = Publisher()
     publisher._writer.has_begun = True  # nothing is brought out
-    publisher._writer.queue.limit(1000, 5000)
+    publisher._writer.queue._max_bytes = 5000
     for _ in range(10):
         publisher.publish({"task_id": "t", "success": True, "instruction": "x" * 1000})
     assert publisher.stats().waiting == 4

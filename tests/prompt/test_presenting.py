@@ -37,14 +37,10 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
         assert getattr(warning, name) == getattr(plain, name)
 
 
-def test_the_text_is_worded_by_the_rules():
-    """What is little data, and how long a content may be."""
+def test_a_deprecated_pattern_tells_what_failed():
+    """With its counts."""
     assert presented(0.9).lines["en"] == (
         '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 runs failed, avoid using]'
-    )
-    assert (
-        presented(0.9, limited_below=8).lines["en"]
-        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 runs succeeded]'
     )
 
 

@@ -18,11 +18,8 @@ from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question import section_names
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.reading.cache import write_document
-from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.reports.run_exposures import kind_of
 from trackrecord.resources.reports.runs import HandedKind
-from trackrecord.settings.settings import load_settings
 
 RULES = ContextRules()
 FIELDS = [feed.field for feed in FEEDS]
@@ -68,7 +65,7 @@ def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
     # These are offered to tasks that they fit.
     lists -= {"unconfirmed"}
     # These are no part of the text: an evaluation is weighed by them.
-    lists -= {"criteria", "weight_without_feedback"}
+    lists -= {"criteria"}
     assert lists == set(OF_RANKINGS)
     assert set(FIELDS) <= {field.name for field in fields(Rankings)}
     assert {field.name for field in fields(ContextRules)} >= {feed.weight for feed in FEEDS}
@@ -133,19 +130,6 @@ def test_both_calls_are_one_engine(budget):
     assert (answer.prompt, answer.tokens) == (context.prompt, context.tokens)
     assert len(answer.over_budget) == len(context.left_out)
     assert answer.tokens <= budget
-
-
-def test_tokens_are_counted_by_the_setting(fake_client, settings, monkeypatch):
-    """MARKDOWN_RATIO holds for rankings(), too: twice the tokens for a character, half the text."""
-    write_document(fake_client, settings, document())
-    usual = RankingsReader(settings, fake_client)
-    monkeypatch.setenv("TRACKRECORD_CONTEXT__MARKDOWN_RATIO", "0.6")
-    twice = RankingsReader(load_settings(home=settings.home), fake_client)
-    one, other = (each.read(project="p", task=TASK, budget=None) for each in (usual, twice))
-    assert one.prompt == other.prompt
-    assert 1.9 * one.tokens < other.tokens < 2.1 * one.tokens
-    one, other = (each.read(project="p", task=TASK, budget=200) for each in (usual, twice))
-    assert len(one.prompt) > len(other.prompt) > 0
 
 
 def test_equality_fits_and_one_token_less_does_not():

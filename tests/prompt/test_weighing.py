@@ -43,12 +43,12 @@ def parts(weighed):
 
 def test_scores_are_weighed_by_the_cached_weights(cached, settings):
     """A deprecated criterion has no say; an unknown one says that nothing is known of it."""
-    write_document(cached, settings, document(criteria=CRITERIA, weight_without_feedback=0.25))
+    write_document(cached, settings, document(criteria=CRITERIA))
     weighed = trackrecord.weigh({"noisy": 0, "readable": 1, "new": False}, project="p")
     assert parts(weighed) == {
-        "noisy": (0.0, "deprecated"), "readable": (0.5, ""), "new": (0.25, "no feedback on record"),
+        "noisy": (0.0, "deprecated"), "readable": (0.5, ""), "new": (1.0, "no feedback on record"),
     }  # fmt: skip
-    assert weighed.score == pytest.approx(0.5 / 0.75)
+    assert weighed.score == pytest.approx(0.5 / 1.5)
     assert weighed.plain_score == pytest.approx(1 / 3)
     assert (weighed.project, weighed.is_stale, weighed.problem) == ("p", False, None)
     assert 0 <= weighed.age_s < 60

@@ -1,7 +1,6 @@
 """The advice document: counted from the runs of one project, as of any moment."""
 
 import random
-from dataclasses import replace
 
 import msgspec
 
@@ -101,14 +100,6 @@ def test_a_project_never_sees_anothers_runs(store):
 def replace_project(outcome):
     """The outcome as another project's."""
     return msgspec.structs.replace(outcome, project="mine")
-
-
-def test_only_the_newest_runs_count(store):
-    """As many as the rules say."""
-    teach(store, list(outcomes()))
-    few = replace(RULES, advice=replace(RULES.advice, max_runs=5))
-    with reading(store) as connection:
-        assert build_advice(connection, "default", few, now=NOW).runs == 5
 
 
 def told(store, task, **more):

@@ -150,7 +150,7 @@ def test_four_of_five_are_told_to_agents_at_the_failure(memory_store, seed):
     """Each at most once, and at most three in a session; of the unread file, nothing."""
     store = taught(memory_store(), seed)
     with reading(store) as connection:
-        (facts,) = build_moments(connection, "shop", SETTINGS.rules).repositories.values()
+        (facts,) = build_moments(connection, "shop").repositories.values()
     texts = {}
     for command, error in (
         ("python -m pytest -q", NO_MODULE),

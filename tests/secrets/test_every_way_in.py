@@ -65,7 +65,6 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     home, user, log = folder / "h", folder / "user", folder / "up.log"
     user.mkdir()
     environment = {**os.environ, "HOME": str(user), "TRACKRECORD_HOME": str(home)}
-    environment["TRACKRECORD_HOOKS__SETTLE_S"] = "0.3"
     with log.open("wb") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "trackrecord_cli", "up", "--port", "0"],

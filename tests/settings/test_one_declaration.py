@@ -20,17 +20,17 @@ from trackrecord.settings.agent_settings import (
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.setting_sources import ENV_PREFIX
-from trackrecord.settings.setting_values import annotations_of
+from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import Settings, load_settings
 
-PLAIN = [name for name, one in annotations_of(DaemonSettings).items() if one.rules is None]
+PLAIN = [name for name, one in settings_of(DaemonSettings).items() if one.rules is None]
 NUMBERS = [
     f"{name}__{number}"
-    for name, one in annotations_of(DaemonSettings).items()
+    for name, one in settings_of(DaemonSettings).items()
     if one.rules is not None
-    for number in annotations_of(one.rules)
+    for number in settings_of(one.rules)
 ]
-SECTIONS = [name for name, one in annotations_of(DaemonSettings).items() if one.rules is not None]
+SECTIONS = [name for name, one in settings_of(DaemonSettings).items() if one.rules is not None]
 _names = st.sampled_from(PLAIN) | st.sampled_from(NUMBERS) | st.sampled_from(SECTIONS)
 _texts = (
     st.sampled_from(
@@ -100,7 +100,7 @@ def _check_alike() -> None:
     if isinstance(agent, str):
         assert daemon == agent
     elif isinstance(daemon, str):
-        assert not any(f"setting {name}" in daemon for name in annotations_of(AgentSettings))
+        assert not any(f"setting {name}" in daemon for name in settings_of(AgentSettings))
     else:
         for field in fields(AgentSettings):
             assert getattr(agent, field.name) == getattr(daemon, field.name)
@@ -150,12 +150,14 @@ def test_an_agent_knows_the_names_of_the_daemons_settings():
     declared = {
         each.name
         for each in fields(DaemonSettings)
-        if each.name not in agents and not is_dataclass(each.default)
+        if each.name not in agents
+        and not is_dataclass(each.default)
+        and each.name in settings_of(DaemonSettings)
     }
     assert declared == DAEMONS_OWN
-    sections = annotations_of(DaemonSettings)
+    sections = settings_of(DaemonSettings)
     for name, numbers in DAEMONS_SERVICES.items():
-        assert numbers == set(annotations_of(sections[name].rules))
+        assert numbers == set(settings_of(sections[name].rules))
 
 
 def test_an_agents_process_does_without_the_daemons_libraries(home, client):
@@ -206,8 +208,8 @@ def test_secrets_are_not_shown():
 def test_rules_are_those_of_the_settings():
     """Each set of rules, with the numbers that are set."""
     changed = load_settings(
-        scoring={"fast_ms": 5}, decay={"half_life_days": 3}, memories={"max_ranked": 7},
-        description_max_chars=300, strategies=[{"name_en": "Split by tenant"}],
+        scoring={"fast_ms": 5}, decay={"half_life_days": 3}, memories={"confidence": 0.7},
+        strategies=[{"name_en": "Split by tenant"}],
     )  # fmt: skip
     for field in fields(Rules):
         assert getattr(changed.rules, field.name) == getattr(changed, field.name)

@@ -21,11 +21,11 @@ from trackrecord.settings.agent_settings import (
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.setting_sources import CONFIG_FILE, HARMLESS, KnownSettings, read_sources
-from trackrecord.settings.setting_values import annotations_of
+from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import WRONG_USE, run
 
-EVERY_NAME = sorted(annotations_of(DaemonSettings))
+EVERY_NAME = sorted(settings_of(DaemonSettings))
 HOSTILE = """
 redis_url = "redis://evil.example:6379/0"
 database_url = "postgresql://evil.example/db"
@@ -109,12 +109,12 @@ def test_the_users_file_counts_in_full(folder, users_file):
 
 def test_the_environment_wins_over_files(folder, users_file, monkeypatch):
     """Also for single numbers of a section."""
-    users_file.write_text('project = "mine"\n[errors]\nstrikes = 5\nmax_per_task = 50\n')
+    users_file.write_text('project = "mine"\n[errors]\nstrikes = 5\nretention_s = 70\n')
     (folder / CONFIG_FILE).write_text('project = "repository"')
     monkeypatch.setenv("TRACKRECORD_PROJECT", "set")
     monkeypatch.setenv("TRACKRECORD_ERRORS__STRIKES", "7")
     read = load_agent_settings()
-    assert (read.project, read.errors.strikes, read.errors.max_per_task) == ("set", 7, 50)
+    assert (read.project, read.errors.strikes, read.errors.retention_s) == ("set", 7, 70)
 
 
 def test_a_folder_that_the_user_trusts_counts_in_full(folder, users_file):
@@ -273,7 +273,7 @@ def test_no_file_of_a_repository_changes_more_than_the_project(folder, document)
     for before, after in ((usual_agent, load_agent_settings()), (usual, load_settings())):
         changed = {
             name
-            for name in annotations_of(type(before) if before is usual_agent else DaemonSettings)
+            for name in settings_of(type(before) if before is usual_agent else DaemonSettings)
             if getattr(before, name) != getattr(after, name)
         }
         assert changed <= set(HARMLESS)

@@ -208,7 +208,7 @@ def _lock_database(world: World) -> None:
     """Hold the store as someone else's transaction."""
     if isinstance(world, DataCentre):
         with _postgres(world) as connection, connection.transaction():
-            connection.execute("LOCK TABLE outcomes_rows IN ACCESS EXCLUSIVE MODE")
+            connection.execute("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE")
             world.stopping.wait(_SOME_S)
         return
     file = world.settings.home / "trackrecord.db"

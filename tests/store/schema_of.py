@@ -1,14 +1,11 @@
 """The whole schema of a store in a form that can be compared, whichever way it came to be."""
 
-import re
 from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from trackrecord.store.database.engine import reading
 
-# The bodies of a month: a store has those of the months in which it was used.
-_OF_A_MONTH = re.compile(r"outcomes_bodies_\d")
 _ELSE_ON_POSTGRESQL = {
     "kinds": "SELECT relname, relkind, reloptions::text FROM pg_class"
     " WHERE relnamespace = 'public'::regnamespace",
@@ -36,9 +33,8 @@ def schema_of(engine: Engine) -> dict[str, Any]:
     with reading(engine) as connection:
         found = {name: _table(connection, name) for name in inspect(connection).get_table_names()}
         for kind, query in (_ELSE_ON_SQLITE if is_sqlite else _ELSE_ON_POSTGRESQL).items():
-            rows = sorted(tuple(row) for row in connection.execute(text(query)))
-            found[f"all {kind}"] = [row for row in rows if not _OF_A_MONTH.search(row[0])]
-    return {name: each for name, each in found.items() if not _OF_A_MONTH.match(name)}
+            found[f"all {kind}"] = sorted(tuple(row) for row in connection.execute(text(query)))
+    return found
 
 
 def _table(connection: Connection, name: str) -> dict[str, Any]:

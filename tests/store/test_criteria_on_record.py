@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
-from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
+from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
@@ -211,10 +211,8 @@ def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store)
     teach(store, [judged(9, "later", "helpful", NOW + DAY)], rules=Rules(), now=NOW + DAY)
 
     def weights(most):
-        rules = Rules(criteria=CriteriaRules(weight_without_feedback=0.5))
         with reading(store) as connection:
-            found = build_document(connection, "default", rules, most=most, now=NOW + DAY)
-        assert found.weight_without_feedback == 0.5
+            found = build_document(connection, "default", Rules(), most=most, now=NOW + DAY)
         return {each.criterion: each.weight for each in found.criteria}, found.beyond["criteria"]
 
     assert weights(2) == ({"often": 0.0, "twice": 1.0}, 2)

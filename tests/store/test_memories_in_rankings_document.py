@@ -1,6 +1,6 @@
 """What the worker puts into the cached rankings: the memories that count most, and past tasks."""
 
-from dataclasses import replace
+from unittest.mock import patch
 
 from tests.store.teaching import DAY, NOW, RULES
 from trackrecord.learning.memories.rules import MemoryRules
@@ -10,15 +10,14 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import reset_clocks
 from trackrecord.store.memories.write import confirm, remember
 
-MEMORY_RULES = MemoryRules(max_ranked=2)
+MEMORY_RULES = MemoryRules()
 NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots spread")
 
 
 def document(store, *, now=NOW):
-    with reading(store) as connection:
-        return build_document(
-            connection, "default", replace(RULES, memories=MEMORY_RULES), most=9, now=now,
-        )  # fmt: skip
+    most = "trackrecord.resources.prompt_documents.prompt_memories.MAX_RANKED"
+    with reading(store) as connection, patch(most, 2):
+        return build_document(connection, "default", RULES, most=9, now=now)
 
 
 def test_the_memories_that_count_most(store):

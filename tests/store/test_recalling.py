@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text as sql
 
 from tests.store.teaching import DAY, NOW, outcome, teach
-from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.learning.memories.rules import MAX_CANDIDATES, MemoryRules, MemoryType
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
@@ -183,15 +183,15 @@ def test_a_pitfall_is_recalled_as_a_warning(store):
     assert asked(store, "known pitfall") == []
 
 
-def test_words_that_many_memories_hold(store):
+def test_words_that_many_memories_hold(store, monkeypatch):
     """Rare words decide; a word that is everywhere finds the newest."""
-    few = MemoryRules(max_candidates=5)
+    monkeypatch.setattr("trackrecord.store.memories.recall.MAX_CANDIDATES", 5)
     names = ("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine")
     store_all(store, {name: f"{name} {name} {name} deploy" for name in names})
     with reading(store) as connection:
 
         def found(question):
-            return ids(recall(connection, 1, question, rules=few, now=NOW))
+            return ids(recall(connection, 1, question, rules=RULES, now=NOW))
 
         assert found("deploy oak") == ["oak"]
         assert set(found("deploy")) == set(names[5:])
@@ -225,7 +225,7 @@ def task(number, instruction, *, helpful=True, **more):
 def similar(store, question, **more):
     index_past_tasks(store)
     with reading(store) as connection:
-        return similar_tasks(connection, 1, question, most=RULES.max_candidates, **more)
+        return similar_tasks(connection, 1, question, most=MAX_CANDIDATES, **more)
 
 
 def test_similar_past_tasks_and_how_they_ended(store):

@@ -6,7 +6,6 @@ from sqlalchemy import text
 
 from tests.worker.working import body, learnt_counts
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.write import list_memories
 from trackrecord.store.outcomes.projects import project_id_of
@@ -128,23 +127,6 @@ def test_entries_that_are_neither(worker, store_settings, client, fields, reason
     worker.drain.run()
     ((_, letter),) = client.xrange(store_settings.keys.dead)
     assert reason in letter[b"reason"].decode()
-
-
-def test_a_raised_limit_lets_a_dead_letter_through(
-    worker, worker_of, store_settings, client, engine
-):
-    """The original is put back as it came."""
-    long = {"text": "word " * 500, "memory_id": "m1"}
-    add(client, store_settings, long)
-    worker.drain.run()
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    roomy = load_settings(
-        **store_settings.model_dump(exclude={"memories"}, exclude_unset=True),
-        memories={"max_text_chars": 5000},
-    )
-    add(client, store_settings, letter[b"memory"])
-    worker_of(roomy).drain.run()
-    assert [each.id for each in on_record(engine)] == ["m1"]
 
 
 def test_while_the_database_refuses_nothing_is_lost(worker, store_settings, client, engine):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from trackrecord.learning.numbers.checks import require, require_positive, require_ratio
+from trackrecord.learning.numbers.inner import Inner
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,10 @@ class EmbeddingEndpoint:
     model: str = "text-embedding-3-small"
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 5.0
-    batch_size: int = 64
+    batch_size: Inner[int] = 64
     dimensions: int | None = None
-    retry_after_s: float = 30.0
-    prompt_timeout_s: float = 0.3
+    retry_after_s: Inner[float] = 30.0
+    prompt_timeout_s: Inner[float] = 0.3
     least_similarity: float = 0.35
 
     def __post_init__(self) -> None:
@@ -42,13 +43,10 @@ class EmbeddingEndpoint:
                 "url must begin with http:// or https://",
             )
         require(bool(self.model.strip()), "model must not be blank")
-        require(1 <= self.batch_size <= 2048, "batch_size must lie in 1..2048")
         # The number that pgvector can store.
         require(
             self.dimensions is None or 1 <= self.dimensions <= 16_000,
             "dimensions must lie in 1..16000",
         )
         require_positive("timeout_s", self.timeout_s)
-        require_positive("retry_after_s", self.retry_after_s)
-        require_positive("prompt_timeout_s", self.prompt_timeout_s)
         require_ratio("least_similarity", self.least_similarity)

@@ -11,7 +11,7 @@ import msgspec
 from trackrecord.errors import InvalidErrorReport
 
 from .errors import ERROR_TYPES, ErrorType
-from .rules import MOST_CHARS, ErrorRules
+from .rules import MAX_MESSAGE_CHARS, MAX_STACK_CHARS, MOST_CHARS
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256
@@ -56,13 +56,13 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
             context=redacted(self.context),
         )
 
-    def within(self, rules: ErrorRules) -> "ErrorReport":
-        """Return the report with every text cut to the lengths that the rules allow."""
+    def as_kept(self) -> "ErrorReport":
+        """Return the report with every text cut to the length that is stored."""
         return msgspec.structs.replace(
             self,
-            message=cut(self.message, rules.max_message_chars),
-            context=cut(self.context, rules.max_message_chars),
-            stack_trace=cut(self.stack_trace, rules.max_stack_chars),
+            message=cut(self.message, MAX_MESSAGE_CHARS),
+            context=cut(self.context, MAX_MESSAGE_CHARS),
+            stack_trace=cut(self.stack_trace, MAX_STACK_CHARS),
         )
 
 

@@ -17,7 +17,7 @@ from trackrecord.redis.keys import Keys
 
 from .errors import TaskError, TaskInFlight
 from .retry_text import retry_text
-from .rules import ErrorRules
+from .rules import MAX_IN_CONTEXT, ErrorRules
 from .scripts import WRITE_TEXT
 from .store import TaskFields, task_of, unavailable
 
@@ -94,7 +94,7 @@ class RetryTexts:
 
 def retry_record(task: TaskInFlight, rules: ErrorRules) -> dict[str, bytes | str]:
     """Return the retry record: the text in each language, and its sources."""
-    newest = task.errors[-rules.max_in_context :]
+    newest = task.errors[-MAX_IN_CONTEXT:]
     document = {
         "task_id": task.task_id,
         "strikes": task.strikes,

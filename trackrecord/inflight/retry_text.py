@@ -17,7 +17,7 @@ from trackrecord.learning.text.inert import bounded, identifier
 from trackrecord.learning.text.language import Language
 
 from .errors import ErrorType, TaskError, TaskInFlight
-from .rules import ErrorRules
+from .rules import MAX_IN_CONTEXT, ErrorRules
 
 HEADINGS: Final[dict[Language, str]] = {
     "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",
@@ -85,6 +85,9 @@ _FRAME = re.compile(
     r"|(?P<path>[\w./\\@+-]{1,200}\.\w{1,6}):(?P<at>\d{1,7})"
 )
 _MOST_FRAMES: Final = 3
+# Longer ones are cut; a context is as long as a message.
+_MAX_MESSAGE: Final = 200
+_MAX_STACK: Final = 100
 _MOST_PHRASES: Final = 2
 
 
@@ -102,16 +105,16 @@ def retry_text(
     errors = task.errors if include_resolved else task.unresolved
     parts = []
     if errors:
-        parts.append(_errors_text(errors, rules, language))
+        parts.append(_errors_text(errors, language))
     if task.strikes >= rules.strikes:
         parts.append(_REVIEW[language].format(strikes=task.strikes))
     return "\n\n".join(parts)
 
 
-def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
+def _errors_text(errors: Sequence[TaskError], language: Language) -> str:
     """Return the section on errors: headings count all, the newest are listed, equal ones once."""
     alike = _alike(errors)
-    newest = list(alike)[-rules.max_in_context :]
+    newest = list(alike)[-MAX_IN_CONTEXT:]
     lines = [HEADINGS[language]]
     for kind, count in Counter(error.type for error in errors).items():
         lines += [_group_heading(kind, count, language), ""]
@@ -120,7 +123,7 @@ def _errors_text(errors: Sequence[TaskError], rules: ErrorRules, language: Langu
         if left_out:
             lines += [_left_out(left_out, language), ""]
         for what in listed:
-            lines += [*_error_lines(alike[what], rules, language), ""]
+            lines += [*_error_lines(alike[what], language), ""]
     return "\n".join([*lines, _ACTION[language]])
 
 
@@ -136,16 +139,12 @@ def _alike(errors: Sequence[TaskError]) -> dict[TaskError, list[TaskError]]:
     return alike
 
 
-def error_lines(
-    errors: Sequence[TaskError], rules: ErrorRules, language: Language
-) -> list[tuple[str, str]]:
+def error_lines(errors: Sequence[TaskError], language: Language) -> list[tuple[str, str]]:
     """Return one line for each error with the id of its last occasion, the newest last.
 
     Equal errors have one line, which says how often they were met.
     """
-    return [
-        (group[-1].id, _error_line(group, rules, language)) for group in _alike(errors).values()
-    ]
+    return [(group[-1].id, _error_line(group, language)) for group in _alike(errors).values()]
 
 
 def strikes_line(strikes: int, language: Language) -> str:
@@ -153,33 +152,31 @@ def strikes_line(strikes: int, language: Language) -> str:
     return _STRIKES[language].format(strikes)
 
 
-def _error_line(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
+def _error_line(alike: Sequence[TaskError], language: Language) -> str:
     error = alike[-1]
-    message = _message(error, rules, language)
-    details = [f"{label}: {text}" for label, text in _details(error, rules, language) if text]
+    message = _message(error, language)
+    details = [f"{label}: {text}" for label, text in _details(error, language) if text]
     if len(alike) > 1:
         details.insert(0, _TIMES[language].format(len(alike)).strip(" ()"))
     kind = _TYPES_ZH[error.type] if language == "zh" else error.type
     return f"- {kind}: {message}" + (f" ({'; '.join(details)})" if details else "")
 
 
-def _details(
-    error: TaskError, rules: ErrorRules, language: Language
-) -> tuple[tuple[str, str], ...]:
+def _details(error: TaskError, language: Language) -> tuple[tuple[str, str], ...]:
     context, tool, stack, _ = _LABELS[language]
     activity = opening(error.context)
     return (
-        (context, f'"{bounded(activity, rules.max_message_in_context)}"' if activity else ""),
+        (context, f'"{bounded(activity, _MAX_MESSAGE)}"' if activity else ""),
         (tool, identifier(error.tool_name) if error.tool_name else ""),
-        (stack, bounded(_frames(error.stack_trace), rules.max_stack_in_context)),
+        (stack, bounded(_frames(error.stack_trace), _MAX_STACK)),
     )
 
 
-def _message(error: TaskError, rules: ErrorRules, language: Language) -> str:
+def _message(error: TaskError, language: Language) -> str:
     """Return the part of an error's message that describes the failure; else its first words."""
     said = error_summary(error.message, most_phrases=_MOST_PHRASES, keeps_quoted=True)
     said = said or opening(error.message)
-    return bounded(said, rules.max_message_in_context) if said else _NO_MESSAGE[language]
+    return bounded(said, _MAX_MESSAGE) if said else _NO_MESSAGE[language]
 
 
 def _frames(stack_trace: str) -> str:
@@ -213,14 +210,14 @@ def _left_out(count: int, language: Language) -> str:
     return f"- ({count} earlier error{'' if count == 1 else 's'} not listed)"
 
 
-def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> list[str]:
+def _error_lines(alike: Sequence[TaskError], language: Language) -> list[str]:
     """Return the lines of equal errors: their text once, and the time of the last one."""
     error = alike[-1]
-    message = _message(error, rules, language)
+    message = _message(error, language)
     times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
     lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
     time = _LABELS[language][3]
-    details = (*_details(error, rules, language), (time, _time(error.at, language)))
+    details = (*_details(error, language), (time, _time(error.at, language)))
     lines += (f"  - {label}: {text}" for label, text in details if text)
     return lines
 

@@ -227,7 +227,7 @@ def _queue(
     digest = task_digest(report.task_id)
     common = (4, *common_arguments(keys, project, digest, rules), report.task_id)
     if isinstance(report, ErrorReport):
-        body = _body(report.within(rules))
+        body = _body(report.as_kept())
         counted = int(report.is_counted)
         pipe.eval(RECORD, *common, report.id, report.type, body, rules.max_per_task, counted)
     elif isinstance(report, Resolution):

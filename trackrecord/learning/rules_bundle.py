@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from .advice.lessons.rules import LessonRules
-from .advice.rules import AdviceRules
 from .competences.rules import CompetenceRules
 from .criteria.weights import CriteriaRules
 from .memories.rules import MemoryRules
@@ -20,7 +19,6 @@ from .patterns.antipatterns import AntiPatternRules
 from .patterns.maturity import MaturityRules
 from .patterns.texts import TextRules
 from .strategies.catalogue import Strategy
-from .strategies.recogniser import MAX_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +35,8 @@ class Rules:
         competence: how competence records are made and selected.
         memories: how memories are confirmed, rejected and ranked.
         texts: how patterns are worded.
-        advice: what advice is counted from.
         lessons: what makes a lesson from tool calls.
         strategies: the user's own strategies.
-        description_max_chars: how much of a description is searched for strategies.
     """
 
     scoring: ScoringRules = field(default=ScoringRules())
@@ -52,10 +48,8 @@ class Rules:
     competence: CompetenceRules = field(default=CompetenceRules())
     memories: MemoryRules = field(default=MemoryRules())
     texts: TextRules = field(default=TextRules())
-    advice: AdviceRules = field(default=AdviceRules())
     lessons: LessonRules = field(default=LessonRules())
     strategies: tuple[Strategy, ...] = ()
-    description_max_chars: int = MAX_CHARS
 
     @property
     def half_lives(self) -> HalfLives:
@@ -74,5 +68,4 @@ class Rules:
             criteria=self.criteria,
             competence=self.competence,
             strategies=self.strategies,
-            description_max_chars=self.description_max_chars,
         )

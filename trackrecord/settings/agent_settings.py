@@ -1,4 +1,4 @@
-"""The settings that an agent's process uses, read without pydantic.
+"""The settings that an agent's process uses.
 
 An agent that publishes and reads rankings pays for what is imported here. The daemon's settings
 extend these: see `daemon_settings` and `settings`.
@@ -18,6 +18,7 @@ from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.numbers.inner import Inner
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
 from trackrecord.process.forking import not_while_forking
 from trackrecord.prompt.question.rules import ContextRules
@@ -27,7 +28,7 @@ from trackrecord.wire.outcome import MAX_BODY_BYTES
 from .gone_settings import remark
 from .server_urls import checked_redis_url, is_cluster_url
 from .setting_sources import KnownSettings, Sources, merged, read_sources
-from .setting_values import SettingCheck, annotations_of, is_known, read_values
+from .setting_values import SettingCheck, is_known, read_values, settings_of
 
 _log = logging.getLogger("trackrecord")
 
@@ -122,13 +123,8 @@ class AgentSettings:
     queue_max: Annotated[
         int, Meta(ge=1, description="Maximum number of outcomes that wait in an agent's memory.")
     ] = 10_000
-    queue_max_bytes: Annotated[
-        int,
-        Meta(ge=1024, description="Maximum size of the outcomes that wait in an agent's memory."),
-    ] = 64 * MIB
-    publish_batch: Annotated[
-        int, Meta(ge=1, description="Maximum number of outcomes in one pipelined write to Redis.")
-    ] = 500
+    # How many outcomes are in one pipelined write to Redis.
+    publish_batch: Inner[int] = 500
     flush_timeout_s: Annotated[
         Seconds,
         Meta(
@@ -268,8 +264,8 @@ def nearest_setting(name: str) -> str | None:
         from .daemon_settings import DaemonSettings
 
     known: list[str] = []
-    for setting, annotation in annotations_of(DaemonSettings).items():
-        numbers = annotations_of(annotation.rules) if annotation.rules else ()
+    for setting, annotation in settings_of(DaemonSettings).items():
+        numbers = settings_of(annotation.rules) if annotation.rules else ()
         known += (setting, *(f"{setting}.{number}" for number in numbers))
     return closest_id(name, known)
 
@@ -278,22 +274,14 @@ def nearest_setting(name: str) -> str | None:
 # and need not import the declarations of what it does not use.
 DAEMONS_OWN: Final = frozenset(
     {
-        "backoff_max_s",
-        "batch_bytes",
         "batch_size",
         "broker_url",
         "claim_idle_s",
         "consolidation_crontab",
         "database_timeout_s",
         "database_url",
-        "description_max_chars",
-        "drain_block_s",
-        "drain_slice_s",
         "log_level",
-        "rankings_max",
         "rankings_max_age_s",
-        "rankings_ttl_s",
-        "refresh_every_s",
         "strategies",
         "timezone",
         "worker_concurrency",
@@ -309,30 +297,17 @@ DAEMONS_SERVICES: Final = {
             "moment",
             "prompt_tokens",
             "session_tokens",
-            "settle_max_s",
-            "settle_s",
         }
     ),
     "http": frozenset(
         {
             "host",
-            "max_body_bytes",
-            "metrics_projects",
             "names",
             "open_to_local_users",
             "port",
             "token",
         }
     ),
-    "traces": frozenset(
-        {
-            "idle_s",
-            "keep_s",
-            "max_bytes",
-            "max_trace_bytes",
-            "max_traces",
-            "settle_s",
-        }
-    ),
+    "traces": frozenset({"idle_s"}),
 }
 _said: set[str] = set()

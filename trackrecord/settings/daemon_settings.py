@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Meta
 
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.rules import AdviceRules
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.numbers.inner import Inner
 from trackrecord.learning.numbers.speakers import CapRules
 from trackrecord.learning.outcomes.gate import BenchmarkRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
@@ -21,10 +21,8 @@ from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.identity import strategies_by_slug
-from trackrecord.learning.strategies.recogniser import MAX_CHARS
-from trackrecord.wire.outcome import MAX_BODY_BYTES
 
-from .agent_settings import MIB, AgentSettings, Seconds, configured
+from .agent_settings import AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
@@ -56,7 +54,7 @@ def _checked_timezone(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonSettings(AgentSettings):
-    """The declaration of every setting; `settings.Settings` is built on it."""
+    """The declaration of every setting."""
 
     broker_url: Annotated[
         str | None,
@@ -90,15 +88,9 @@ class DaemonSettings(AgentSettings):
             description="Maximum number of outcomes in one transaction of a worker.",
         ),
     ] = 2000
-    batch_bytes: Annotated[
-        int, Meta(ge=MIB, description="Target total size of the bodies in one such transaction.")
-    ] = 64 * MAX_BODY_BYTES
-    drain_slice_s: Annotated[
-        Seconds, Meta(description="Maximum time that one drain task works.")
-    ] = 10.0
-    drain_block_s: Annotated[
-        Seconds, Meta(description="How long a drain task waits on an empty stream before it ends.")
-    ] = 10.0
+    # How long one drain task works, and how long it waits on an empty stream before it ends.
+    drain_slice_s: Inner[float] = 10.0
+    drain_block_s: Inner[float] = 10.0
     claim_idle_s: Annotated[
         Seconds,
         Meta(
@@ -106,35 +98,20 @@ class DaemonSettings(AgentSettings):
             "entries."
         ),
     ] = 30.0
-    backoff_max_s: Annotated[
-        Seconds,
-        Meta(description="Longest pause before a worker tries an unreachable database again."),
-    ] = 10.0
-    refresh_every_s: Annotated[
-        Seconds,
-        Meta(description="Minimum time between two refreshes of the same project's rankings."),
-    ] = 0.25
+    # The longest pause before a worker tries an unreachable database again.
+    backoff_max_s: Inner[float] = 10.0
+    # The minimum time between two refreshes of the same project's rankings.
+    refresh_every_s: Inner[float] = 0.25
     rankings_max_age_s: Annotated[
         Seconds,
         Meta(
             description="Age at which cached rankings are computed again even without new "
             "outcomes. The longer a project has had none, the later this is: as long again, and "
-            "six hours, or half of `rankings_ttl_s`, at most."
+            "six hours at most."
         ),
     ] = 900.0
-    rankings_ttl_s: Annotated[
-        int,
-        Meta(ge=60, description="How long rankings stay in Redis when they are not refreshed."),
-    ] = 7 * 86_400
-    rankings_max: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=10_000,
-            description="Maximum number of patterns, and of competence records, "
-            "in a project's cached rankings.",
-        ),
-    ] = 1000
+    # How long rankings stay in Redis when they are not refreshed.
+    rankings_ttl_s: Inner[int] = 7 * 86_400
     worker_concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=64)] | None,
         Meta(
@@ -164,15 +141,6 @@ class DaemonSettings(AgentSettings):
         ),
         SettingCheck(_checked_strategies),
     ] = ()
-    description_max_chars: Annotated[
-        int,
-        Meta(
-            ge=256,
-            le=64 * MAX_BODY_BYTES,
-            description="Number of characters at the beginning of "
-            "a description that are searched for strategies.",
-        ),
-    ] = MAX_CHARS
     scoring: ScoringRules = field(default=ScoringRules())
     criteria: CriteriaRules = field(default=CriteriaRules())
     decay: DecayRules = field(default=DecayRules())
@@ -181,7 +149,6 @@ class DaemonSettings(AgentSettings):
     caps: CapRules = field(default=CapRules())
     competence: CompetenceRules = field(default=CompetenceRules())
     texts: TextRules = field(default=TextRules())
-    advice: AdviceRules = field(default=AdviceRules())
     lessons: LessonRules = field(default=LessonRules())
     benchmark: BenchmarkRules = field(default=BenchmarkRules())
     capture: CaptureRules = field(default=CaptureRules())
@@ -209,9 +176,7 @@ class DaemonSettings(AgentSettings):
 
 
 def load_daemon_settings() -> DaemonSettings:
-    """Read the settings that the daemon and the command line use, without pydantic.
-
-    Commands that only read start in half the time so.
+    """Read the settings that the daemon and the command line use.
 
     Raises:
         SettingsError: a setting is unknown or malformed; the message is one line.

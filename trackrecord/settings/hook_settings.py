@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from trackrecord.learning.numbers.checks import require
+from trackrecord.learning.numbers.inner import Inner
 
 _MOST_TOKENS: Final = 2000
 _DAY_S: Final = 86_400.0
@@ -32,13 +33,12 @@ class HookSettings:
     moment: Literal["true", "record", "false"] = "true"
     session_tokens: int = 300
     prompt_tokens: int = 400
-    settle_s: float = 0.5
-    settle_max_s: float = 10.0
+    settle_s: Inner[float] = 0.5
+    settle_max_s: Inner[float] = 10.0
     catch_up_s: float = 300.0
 
     def __post_init__(self) -> None:
         for name in ("session_tokens", "prompt_tokens"):
             value = getattr(self, name)
             require(0 <= value <= _MOST_TOKENS, f"{name} must lie in 0..{_MOST_TOKENS}")
-        require(0 < self.settle_s <= self.settle_max_s <= 600, "settle_s must lie in 0..600")
         require(1 <= self.catch_up_s <= _DAY_S, f"catch_up_s must lie in 1..{_DAY_S:g}")

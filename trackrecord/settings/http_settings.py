@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 from trackrecord.learning.numbers.checks import require
 
-_MIB = 1024 * 1024
 _SHORTEST_TOKEN = 16
 
 
@@ -26,9 +25,6 @@ class HttpSettings:
         names: with `open_to_local_users`, further host names under which the server may be
             addressed without a token, for example `["host.docker.internal"]`. Any other name than
             this machine's own is refused, because a web page could stand behind it.
-        max_body_bytes: maximum size of a request's body, compressed and decompressed.
-        metrics_projects: number of projects that have series of their own in the metrics, those
-            that have been on record the longest; all others are one project, "other".
     """
 
     host: str = "127.0.0.1"
@@ -36,8 +32,6 @@ class HttpSettings:
     token: str | None = field(default=None, repr=False)
     open_to_local_users: bool = False
     names: tuple[str, ...] = ()
-    max_body_bytes: int = 20 * _MIB
-    metrics_projects: int = 200
 
     def __post_init__(self) -> None:
         require(bool(self.host.strip()), "host must not be blank")
@@ -49,12 +43,4 @@ class HttpSettings:
         require(
             self.token is None or not self.open_to_local_users,
             "open_to_local_users contradicts token: unset one of them",
-        )
-        require(
-            1024 <= self.max_body_bytes <= 64 * _MIB,
-            f"max_body_bytes must lie in 1024..67108864, not {self.max_body_bytes}",
-        )
-        require(
-            1 <= self.metrics_projects <= 10_000,
-            f"metrics_projects must lie in 1..10000, not {self.metrics_projects}",
         )

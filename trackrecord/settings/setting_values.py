@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 
 from trackrecord.errors import SettingsError
+from trackrecord.learning.numbers.inner import INNER
 
 _UNBOUNDED: Final = msgspec.Meta()
 
@@ -41,12 +42,14 @@ class Annotation:
         bounds: the bounds of a value.
         description: the meaning of the setting, for docs/settings.md.
         checks: further checks.
+        is_setting: whether a user may set it; if not, only code may.
     """
 
     kind: Any
     bounds: msgspec.Meta = _UNBOUNDED
     description: str = ""
     checks: tuple[SettingCheck, ...] = ()
+    is_setting: bool = True
 
     @property
     def rules(self) -> type | None:
@@ -56,10 +59,16 @@ class Annotation:
 
 @cache
 def annotations_of(declaration: type) -> dict[str, Annotation]:
-    """Return the annotation of each setting, in the order of declaration."""
+    """Return the annotation of each field, in the order of declaration."""
     hints = get_type_hints(declaration, include_extras=True)
     names = getattr(declaration, "__dataclass_fields__", hints)
     return {name: _taken_apart(hints[name]) for name in names}
+
+
+@cache
+def settings_of(declaration: type) -> dict[str, Annotation]:
+    """Return the annotation of each setting, in the order of declaration."""
+    return {name: one for name, one in annotations_of(declaration).items() if one.is_setting}
 
 
 def _taken_apart(hint: Any) -> Annotation:  # noqa: ANN401 - any annotation
@@ -72,17 +81,16 @@ def _taken_apart(hint: Any) -> Annotation:  # noqa: ANN401 - any annotation
         bounds=metas[0] if metas else _UNBOUNDED,
         description=next((meta.description for meta in metas if meta.description), ""),
         checks=tuple(note for note in notes if isinstance(note, SettingCheck)),
+        is_setting=INNER not in notes,
     )
 
 
 def is_known(declaration: type, name: str, number: str = "") -> bool:
     """Return whether there is a setting of the name, and in its section the number."""
-    annotation = annotations_of(declaration).get(name)
+    annotation = settings_of(declaration).get(name)
     if annotation is None:
         return False
-    return not number or (
-        annotation.rules is not None and number in annotations_of(annotation.rules)
-    )
+    return not number or (annotation.rules is not None and number in settings_of(annotation.rules))
 
 
 def read_values(declaration: type, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,7 +140,7 @@ def _rules(name: str, rules: type, raw: object) -> object:
     if not isinstance(raw, Mapping):
         raise _wrong(name, "must be a section with numbers of its own, or a JSON object")
     for number in raw:
-        if not is_known(rules, number):
+        if number not in annotations_of(rules):
             missing = f"{name}.{number}"
             raise unknown(missing)
     values = {

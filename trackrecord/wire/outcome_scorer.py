@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import msgspec
 
-from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.criteria.weights import NAMED_VALUE, CriteriaRules
 from trackrecord.learning.outcomes.scoring import (
     Score,
     ScoringRules,
@@ -213,11 +213,10 @@ class OutcomeScorer:
             return defaults, ()
         verdicts = {name.strip(): Verdict(said) for name, said in outcome.criteria.items()}
         verdicts.pop("", None)
-        value = self._criteria.named_value
         return (
             tuple(name for name in defaults if name not in verdicts),
             tuple(
-                NamedVerdict(name, verdict, 0.0 if verdict is Verdict.NEUTRAL else value)
+                NamedVerdict(name, verdict, 0.0 if verdict is Verdict.NEUTRAL else NAMED_VALUE)
                 for name, verdict in sorted(verdicts.items())
             ),
         )
@@ -288,12 +287,12 @@ def _beginning(instruction: str) -> str:
 
 def recogniser_of(rules: Rules) -> Recogniser:
     """Return a recogniser of the twelve strategies and the user's own; built once for the same."""
-    return _recogniser(rules.strategies, rules.description_max_chars)
+    return _recogniser(rules.strategies)
 
 
 @lru_cache(maxsize=8)
-def _recogniser(own: tuple[Strategy, ...], max_chars: int) -> Recogniser:
-    return Recogniser(own, max_chars=max_chars)
+def _recogniser(own: tuple[Strategy, ...]) -> Recogniser:
+    return Recogniser(own)
 
 
 def scorer_of(rules: Rules) -> OutcomeScorer:

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 import redis
 import structlog
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
 from trackrecord.artifacts.store import prune_artifacts
 from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.errors import (
     RetentionFailed,
     ServerUnavailable,
-    StoreBusy,
     StoreUnavailable,
-    StoreUnfit,
 )
 from trackrecord.redis.fleet_counts import Ending, consolidation_count
 from trackrecord.redis.problems import is_away, is_out_of_memory
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.retention_settings import RetentionSettings
-from trackrecord.store.database.engine import dialect_of, reading, writing
+from trackrecord.store.database.engine import dialect_of, reading
 from trackrecord.store.intake.status import unconsolidated_since
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import mark_waiting
@@ -149,7 +147,6 @@ def _keep_house(stages: Services) -> None:
     """Bring up to date, and clear away, what follows from a night's consolidation."""
     stages.refresher.refresh_stale()
     embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
-    tend_partitions(stages.engine, now=time.time())
     forget_artifacts(stages.settings, now=time.time())
 
 
@@ -184,23 +181,6 @@ def is_consolidation_due(
         since is not None and schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due
         for since in (unconsolidated_since(connection), due_since(connection, retention))
     )
-
-
-def tend_partitions(engine: Engine, *, now: float) -> None:
-    """Make the partitions of the months to come, and drop those of which no outcome is left."""
-    dialect = dialect_of(engine)
-    try:
-        with writing(engine) as connection:
-            made = dialect.make_partitions(connection, now)
-        with writing(engine) as connection:
-            dropped = dialect.drop_partitions(connection, now)
-    except (StoreBusy, StoreUnfit) as error:
-        # A long transaction reads them, or the user may not make tables: what has no partition of
-        # its own is kept with the others.
-        _log.warning("partitions_not_tended", reason=str(error))
-        return
-    if made or dropped:
-        _log.info("partitions_tended", made=made, dropped=len(dropped))
 
 
 def forget_artifacts(settings: DaemonSettings, *, now: float) -> None:

@@ -171,13 +171,11 @@ class RedisPlace:
     def _write(self, engine: Engine, now: float) -> None:
         settings, project = self._settings, self._goes.subject.project
         with reading(engine) as connection:
-            document = build_document(
-                connection, project, settings.rules, most=settings.rankings_max, now=now
-            )
+            document = build_document(connection, project, settings.rules, now=now)
             advice = build_advice(
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
-            moments = build_moments(connection, project, settings.rules)
+            moments = build_moments(connection, project)
             advice = with_standing(advice, moments)
         write_document(self._client, settings, document, force=True)
         write_advice(self._client, settings, advice, cost_s=0.0, force=True, moments=moments)

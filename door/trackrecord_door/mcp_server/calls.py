@@ -95,12 +95,11 @@ def remember(
     Raises:
         TrackrecordError: it is not a memory, or it was dropped.
     """
+    from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
     from trackrecord.learning.text.redaction.redact import redacted
-    from trackrecord.settings.agent_settings import load_agent_settings
     from trackrecord.wire.memory import checked_text
 
-    most = load_agent_settings().memories.max_text_chars
-    text = checked_text(redacted(arguments.text), max_chars=most)
+    text = checked_text(redacted(arguments.text), max_chars=MAX_TEXT_CHARS)
     memory_id = trackrecord.remember(text, project=project, source=source or _USUAL_SOURCE)
     if memory_id is None:
         raise InvalidRequest(_dropped("memory"))

@@ -32,6 +32,8 @@ from .requests import Answered, Requests
 
 # Prometheus gives up after ten seconds unless it is told otherwise.
 _PATIENCE_S: Final = 2.5
+# That have series of their own: all others are one, "other".
+_NAMED_PROJECTS: Final = 200
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,7 @@ class Gathering:
     def _of_projects(self, only: str | None) -> list[ProjectFigures]:
         settings = self._floor.settings
         with reading(self._floor.engine) as connection:
-            return project_figures(
-                connection, settings, only=only, most=settings.http.metrics_projects
-            )
+            return project_figures(connection, settings, only=only, most=_NAMED_PROJECTS)
 
     def _of_redis(self, projects: list[str], *, whole: bool) -> _OfRedis:
         client, settings = self._floor.client, self._floor.settings

@@ -48,13 +48,13 @@ class BoundedQueue:
         """The number of items that the reader is done with, oldest first."""
         return self._done
 
-    def limit(self, max_items: int, max_bytes: int) -> None:
-        """Change the bounds; items that wait already stay.
+    def limit(self, max_items: int) -> None:
+        """Change the number of items; those that wait already stay.
 
         Without the lock: a signal may have interrupted the thread that holds it, whose handler
         waits for the writer to be ready.
         """
-        self._max_items, self._max_bytes = max_items, max_bytes
+        self._max_items = max_items
 
     def put(self, item: WaitingItem) -> bool:
         """Add an item; return False if the queue is full."""

@@ -1,22 +1,13 @@
 """The function for agents to store a memory: fire and forget, like an outcome."""
 
-import os
-import sys
-from functools import lru_cache
-from typing import Final
-
-from trackrecord.errors import InvalidMemory, SettingsError
-from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.process.forking import not_while_forking
+from trackrecord.errors import InvalidMemory
+from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.wire.memory import checked_text, decode_memory
 
 from ..bodies.written_body import written
-from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.waiting import WaitingItem
 from .publish import accept, count_fault
-
-_USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
 
 
 def remember(
@@ -29,8 +20,7 @@ def remember(
     that contradicts an older memory supersedes it.
 
     Args:
-        text: what worked, what to know, what to beware of; at most 2000 characters, or as many as
-            the setting `memories.max_text_chars` says.
+        text: what worked, what to know, what to beware of; at most 2000 characters.
         project: the memory's project; the settings' project when not given.
         source: the name of the reporting agent.
         force: store it even if a similar memory exists.
@@ -58,32 +48,5 @@ def _body(
         fields["source"] = source
     body = written(fields, what="memory", refusal=InvalidMemory)
     memory = decode_memory(body)
-    checked_text(memory.text, max_chars=_max_chars(memory.text))
+    checked_text(memory.text, max_chars=MAX_TEXT_CHARS)
     return body
-
-
-def _max_chars(text: str) -> int:
-    """Return how long a memory may be, as the worker will see it."""
-    if current_diversion() is not None:
-        return _USUAL_MAX_CHARS
-    # Reading the settings takes milliseconds once, which is nobody's business before the
-    # writing thread has done it, unless the answer depends on it.
-    if len(text) <= _USUAL_MAX_CHARS and not _settings_are_there():
-        return _USUAL_MAX_CHARS
-    return _max_chars_set(os.getpid())
-
-
-def _settings_are_there() -> bool:
-    # Looked up without importing: another thread may be in the middle of it.
-    return hasattr(sys.modules.get("trackrecord.settings.agent_settings"), "load_agent_settings")
-
-
-@lru_cache(maxsize=1)
-def _max_chars_set(_pid: int) -> int:
-    try:
-        with not_while_forking():
-            from trackrecord.settings.agent_settings import load_agent_settings
-
-            return load_agent_settings().memories.max_text_chars
-    except SettingsError:  # the writing thread refuses all, and says why
-        return _USUAL_MAX_CHARS

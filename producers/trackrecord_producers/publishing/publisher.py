@@ -175,7 +175,7 @@ class Publisher:
         if self._settings is None:
             with not_while_forking():
                 settings = self._load()
-            self._writer.queue.limit(settings.queue_max, settings.queue_max_bytes)
+            self._writer.queue.limit(settings.queue_max)
             self._writer.batch = settings.publish_batch
             self._max_body_bytes = settings.max_body_bytes
             self._settings = settings

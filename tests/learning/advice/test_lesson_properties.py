@@ -3,6 +3,7 @@
 import random
 import re
 from itertools import combinations
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -58,7 +59,8 @@ def test_every_lesson_is_sound(runs):
 @given(histories())
 def test_no_two_lessons_overlap_by_half(runs):
     """Whatever their kinds."""
-    found = lessons(runs, min_tasks=2, established_tasks=2, max_runs_shown=1000)
+    with patch("trackrecord.learning.advice.lessons.find._MAX_RUNS_SHOWN", 1000):
+        found = lessons(runs, min_tasks=2, established_tasks=2)
     for one, other in combinations(found, 2):
         shared = len(set(one.outcomes) & set(other.outcomes))
         assert 2 * shared < len(set(one.outcomes) | set(other.outcomes))

@@ -18,7 +18,7 @@ from .episodes.signatures import signature_of
 from .episodes.triggers import read_conditions
 from .recipe import RecipeStep, recipe_of
 from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
-from .rules import MOST_FAILURE_MODES, CompetenceRules, Lifecycle
+from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle
 
 # As on the wire.
 _Signal = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -149,10 +149,10 @@ def _require_fitting(new: NewCompetence, rules: CompetenceRules) -> None:
     distinct = order if rules.keep_repeats else tuple(dict.fromkeys(order))
     for holds, message in (
         (all(order), "tools must not be blank"),
-        (len(distinct) <= rules.max_tools, f"there are at most {rules.max_tools} tools"),
+        (len(distinct) <= MAX_TOOLS, f"there are at most {MAX_TOOLS} tools"),
         (all(signals), "triggers must not be blank"),
         (len(set(signals)) == len(signals), "a trigger is named twice"),
-        (len(signals) <= rules.max_triggers, f"there are at most {rules.max_triggers} triggers"),
+        (len(signals) <= MAX_TRIGGERS, f"there are at most {MAX_TRIGGERS} triggers"),
         (
             len(new.failure_modes) <= MOST_FAILURE_MODES,
             f"there are at most {MOST_FAILURE_MODES} failure modes",

@@ -9,6 +9,10 @@ from ..numbers.decay import decayed
 MOST_SALIENT = 1.0
 # Of the failure modes that a record keeps: the most frequent ones.
 MOST_FAILURE_MODES = 10
+# Of a procedure, or of its calls if repeats are kept; episodes with more are skipped.
+MAX_TOOLS = 64
+# The most frequent ones that a record keeps.
+MAX_TRIGGERS = 20
 
 
 class Status(StrEnum):
@@ -34,35 +38,27 @@ class CompetenceRules:
             record.
         keep_repeats: whether a tool that is used twice appears twice in the signature and in the
             recipe.
-        max_tools: maximum number of tools of a procedure, or of calls if KEEP_REPEATS is true;
-            episodes with more are skipped.
         confidence: confidence of a new record.
         salience: salience of a new record.
         half_life_days: days without reinforcement after which a record's salience has halved;
             applies to new records.
         reinforcement_gain: salience that new successes add to a record; applies to new records.
         min_salience: lower bound of a record's salience; applies to new records.
-        max_triggers: number of most frequent triggers that a record keeps.
-        max_arguments: number of most frequent arguments that a recipe keeps for each tool.
         needs_more_below: a selection whose confidence is below this value asks for more
             information.
     """
 
     min_successes: int = 2
     keep_repeats: bool = False
-    max_tools: int = 64
     confidence: float = 0.8
     salience: float = 1.0
     half_life_days: float = 30.0
     reinforcement_gain: float = 0.1
     min_salience: float = 0.0
-    max_triggers: int = 20
-    max_arguments: int = 32
     needs_more_below: float = 0.7
 
     def __post_init__(self) -> None:
-        for name in ("min_successes", "max_tools", "max_triggers", "max_arguments"):
-            require(getattr(self, name) >= 1, f"{name} must be at least 1")
+        require(self.min_successes >= 1, "min_successes must be at least 1")
         for name in (
             "confidence", "salience", "reinforcement_gain", "min_salience", "needs_more_below",
         ):  # fmt: skip

@@ -10,9 +10,11 @@ from ..numbers.speakers import CapRules, shares
 from .episodes.tally import EpisodeTally
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
-from .rules import MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
+from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
 
 # Of one trigger; those of one kind of task are few.
+# Of each tool in a recipe, the most frequent ones.
+_MAX_ARGUMENTS: Final = 32
 _MOST_CONDITIONS: Final = 5
 
 
@@ -98,7 +100,7 @@ def follow(
     successes = performance.success_count - record.performance.success_count
     if successes < 0 and (removed := _removed(rules, signature.tally, record, "amended")):
         return removed
-    followed = _followed(rules, signature, record)
+    followed = _followed(signature, record)
     if followed == record:
         return NoChange.SAME
     standing = f"{_news(performance, record.performance)}; {_standing(signature.tally)}"
@@ -127,7 +129,7 @@ def follow_rebuilt(
     tally = signature.tally
     if removed := _removed(rules, tally, record, "rebuilt"):
         return removed
-    followed = _followed(rules, signature, record)
+    followed = _followed(signature, record)
     if followed == record:
         return NoChange.SAME
     return RecordUpdate(
@@ -177,23 +179,23 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
         created_at=now,
         updated_at=now,
     )
-    return RecordUpdate(RecordAction.CREATED, _followed(rules, signature, blank), _standing(tally))
+    return RecordUpdate(RecordAction.CREATED, _followed(signature, blank), _standing(tally))
 
 
 def _next_version(record: Competence, now: float) -> Competence:
     return replace(record, version=record.version + 1, updated_at=now)
 
 
-def _followed(rules: CompetenceRules, signature: Signature, record: Competence) -> Competence:
+def _followed(signature: Signature, record: Competence) -> Competence:
     """Return the record with all fields that are derived from the tally."""
     tally, authored = signature.tally, record.authored
-    recipe = _recipe(rules, tally) if tally.orders and authored is None else record.recipe
+    recipe = _recipe(tally) if tally.orders and authored is None else record.recipe
     failure_modes = _by_frequency(tally.failure_modes, MOST_FAILURE_MODES)
     if authored is not None:
         failure_modes = tuple(dict.fromkeys((*authored.failure_modes, *failure_modes)))
     return replace(
         record,
-        triggers=_triggers_of(rules, tally, record),
+        triggers=_triggers_of(tally, record),
         recipe=recipe,
         required_tools=tuple(sorted({step.tool for step in recipe})),
         failure_modes=failure_modes[:MOST_FAILURE_MODES],
@@ -201,22 +203,20 @@ def _followed(rules: CompetenceRules, signature: Signature, record: Competence) 
     )
 
 
-def _recipe(rules: CompetenceRules, tally: EpisodeTally) -> tuple[RecipeStep, ...]:
+def _recipe(tally: EpisodeTally) -> tuple[RecipeStep, ...]:
     order = typical_order(tally.orders)
-    return recipe_of(order, tally.arguments, max_arguments=rules.max_arguments)
+    return recipe_of(order, tally.arguments, max_arguments=_MAX_ARGUMENTS)
 
 
-def _triggers_of(
-    rules: CompetenceRules, tally: EpisodeTally, record: Competence
-) -> tuple[TriggerCounts, ...]:
+def _triggers_of(tally: EpisodeTally, record: Competence) -> tuple[TriggerCounts, ...]:
     """Return the triggers of the episodes; first those that the record's author named."""
     if record.authored is None:
-        return _triggers(rules, tally) or (
+        return _triggers(tally) or (
             TriggerCounts(record.signature, None, tally.successes, tally.failures),
         )
-    learnt = {trigger.signal: trigger for trigger in _triggers(rules, tally)}
+    learnt = {trigger.signal: trigger for trigger in _triggers(tally)}
     named = [_joined(each, learnt.pop(each.signal, None)) for each in record.authored.triggers]
-    return (*named, *learnt.values())[: max(rules.max_triggers, len(named))]
+    return (*named, *learnt.values())[: max(MAX_TRIGGERS, len(named))]
 
 
 def _joined(named: TriggerCounts, learnt: TriggerCounts | None) -> TriggerCounts:
@@ -232,9 +232,9 @@ def _joined(named: TriggerCounts, learnt: TriggerCounts | None) -> TriggerCounts
     )
 
 
-def _triggers(rules: CompetenceRules, tally: EpisodeTally) -> tuple[TriggerCounts, ...]:
+def _triggers(tally: EpisodeTally) -> tuple[TriggerCounts, ...]:
     counts = tally.trigger_successes + tally.trigger_failures
-    return tuple(_trigger(tally, signal) for signal in _by_frequency(counts, rules.max_triggers))
+    return tuple(_trigger(tally, signal) for signal in _by_frequency(counts, MAX_TRIGGERS))
 
 
 def _trigger(tally: EpisodeTally, signal: str) -> TriggerCounts:

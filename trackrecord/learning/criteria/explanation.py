@@ -7,6 +7,8 @@ from ..numbers.percent import percent
 from ..numbers.verdict_counts import plus_harmful, plus_helpful
 from ..text.explanation import Explanation, more
 from .weights import (
+    FLOOR,
+    LITTLE_EVIDENCE_BELOW,
     CriteriaRules,
     CriterionEvidence,
     CriterionStanding,
@@ -18,15 +20,15 @@ def explain_criterion(rules: CriteriaRules, standing: CriterionStanding) -> Expl
     """Explain a criterion's weight."""
     return Explanation(
         because=(
-            _why_weight(rules, standing),
+            _why_weight(standing),
             _why_deprecated(rules, standing),
-            _how_much_evidence(rules, standing),
+            _how_much_evidence(standing),
         ),
         to_change=tuple(_ways_out(rules, standing)),
     )
 
 
-def _why_weight(rules: CriteriaRules, standing: CriterionStanding) -> str:
+def _why_weight(standing: CriterionStanding) -> str:
     evidence = standing.evidence
     share = evidence.helpful_share
     if share is None:
@@ -36,8 +38,8 @@ def _why_weight(rules: CriteriaRules, standing: CriterionStanding) -> str:
             f"weight {standing.formula_weight:.4f}: {evidence.decayed_helpful:.2f} helpful of "
             f"{evidence.decayed_total:.2f} after decay"
         )
-        if share < rules.floor:
-            formula += f" is {share:.4f}, raised to the floor of {rules.floor:g}"
+        if share < FLOOR:
+            formula += f" is {share:.4f}, raised to the floor of {FLOOR:g}"
     return f"{formula}; it counts 0 because it is deprecated" if standing.deprecated else formula
 
 
@@ -54,12 +56,10 @@ def _why_deprecated(rules: CriteriaRules, standing: CriterionStanding) -> str:
     return f"not deprecated: {seen}; deprecated above {threshold}"
 
 
-def _how_much_evidence(rules: CriteriaRules, standing: CriterionStanding) -> str:
+def _how_much_evidence(standing: CriterionStanding) -> str:
     mass = standing.evidence.decayed_total
     if standing.has_little_evidence:
-        return (
-            f"little evidence: {mass:.2f} after decay, fewer than {rules.little_evidence_below:g}"
-        )
+        return f"little evidence: {mass:.2f} after decay, fewer than {LITTLE_EVIDENCE_BELOW:g}"
     return f"evidence: {mass:.2f} after decay, which fades although the weight does not"
 
 

@@ -1,6 +1,7 @@
 """Criteria: feedback on single aspects of a task, and how far each can be relied on."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
@@ -10,7 +11,14 @@ from ..numbers.tolerance import (
 from ..numbers.verdict_counts import VerdictCounts
 from ..outcomes.scoring import Verdict
 
-MAX_NAME = 128
+MAX_NAME: Final = 128
+# The raw value of a verdict on a criterion that an outcome names.
+NAMED_VALUE: Final = 1.0
+# The least weight of a criterion that is not deprecated, and that without any feedback.
+FLOOR: Final = 0.1
+WEIGHT_WITHOUT_FEEDBACK: Final = 1.0
+# A criterion with less decayed evidence is marked as having little.
+LITTLE_EVIDENCE_BELOW: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -19,28 +27,17 @@ class CriteriaRules:
 
     Attributes:
         defaults: criteria that get the verdict of every outcome that does not name them.
-        named_value: raw value of a verdict on a criterion that an outcome names.
-        floor: lower bound of a criterion's weight; a deprecated criterion has the weight 0.
-        weight_without_feedback: weight of a criterion without helpful or harmful feedback.
         min_feedback: number of helpful and harmful reports, undecayed, that a criterion needs
             before it can be deprecated.
         deprecated_above: a criterion whose undecayed harmful share is above this value is
             deprecated.
-        little_evidence_below: a criterion with less decayed evidence than this is marked as having
-            little.
-        feedback_shown: number of newest reports that a criterion is shown with.
         half_life_days: days after which feedback to a criterion counts half; if unset, that of
             `decay`.
     """
 
     defaults: tuple[str, ...] = ()
-    named_value: float = 1.0
-    floor: float = 0.1
-    weight_without_feedback: float = 1.0
     min_feedback: int = 3
     deprecated_above: float = 0.3
-    little_evidence_below: float = 3.0
-    feedback_shown: int = 10
     half_life_days: float | None = None
 
     def __post_init__(self) -> None:
@@ -49,16 +46,8 @@ class CriteriaRules:
             f"defaults must be names of 1 to {MAX_NAME} characters without spaces around them",
         )
         require(len(set(self.defaults)) == len(self.defaults), "defaults must not repeat a name")
-        for name in ("named_value", "floor", "weight_without_feedback", "deprecated_above"):
-            require_ratio(name, getattr(self, name))
-        require(self.named_value > 0, "named_value must be above 0")
-        require(
-            self.floor <= self.weight_without_feedback,
-            "floor must not lie above weight_without_feedback",
-        )
+        require_ratio("deprecated_above", self.deprecated_above)
         require(self.min_feedback >= 1, "min_feedback must be at least 1")
-        require_positive("little_evidence_below", self.little_evidence_below)
-        require(self.feedback_shown >= 1, "feedback_shown must be at least 1")
         if self.half_life_days is not None:
             require_positive("half_life_days", self.half_life_days)
 
@@ -105,7 +94,7 @@ def criterion_standing(
     rules: CriteriaRules, criterion: str, evidence: CriterionEvidence
 ) -> CriterionStanding:
     """Derive a criterion's standing, which is never stored."""
-    formula = formula_weight(rules, evidence)
+    formula = formula_weight(evidence)
     deprecated = is_criterion_deprecated(rules, evidence)
     return CriterionStanding(
         criterion=criterion,
@@ -113,14 +102,14 @@ def criterion_standing(
         weight=0.0 if deprecated else formula,
         formula_weight=formula,
         deprecated=deprecated,
-        has_little_evidence=not count_at_least(evidence.decayed_total, rules.little_evidence_below),
+        has_little_evidence=not count_at_least(evidence.decayed_total, LITTLE_EVIDENCE_BELOW),
     )
 
 
-def formula_weight(rules: CriteriaRules, evidence: CriterionEvidence) -> float:
+def formula_weight(evidence: CriterionEvidence) -> float:
     """Return max(floor, H/(H+X)) of the decayed sums, or the weight without feedback."""
     share = evidence.helpful_share
-    return rules.weight_without_feedback if share is None else max(rules.floor, share)
+    return WEIGHT_WITHOUT_FEEDBACK if share is None else max(FLOOR, share)
 
 
 def is_criterion_deprecated(rules: CriteriaRules, evidence: CriterionEvidence) -> bool:

@@ -18,7 +18,11 @@ from enum import Enum, auto
 from typing import Final
 
 from ..text.width import one_width
-from .rules import MemoryRules
+
+# The similarity from which a new text can contradict an older memory, and that from which one of
+# the same words is the same memory.
+CONFLICT_FROM: Final = 0.5
+SAME_FROM: Final = 0.85
 
 
 class Likeness(Enum):
@@ -84,19 +88,18 @@ _NEARLY_ALL: Final = 0.75
 _SHORTEST_STEM: Final = 4
 
 
-def compare(rules: MemoryRules, older: str, newer: str, similarity: float) -> Likeness:
+def compare(older: str, newer: str, similarity: float) -> Likeness:
     """Return how a new text relates to a stored one.
 
     Args:
-        rules: the similarities from which texts can be the same or contradict each other.
         older: the stored text, without the prefix of a known pitfall.
         newer: the new text.
         similarity: the Jaccard index of their trigrams.
     """
-    if similarity < rules.conflict_from:
+    if similarity < CONFLICT_FROM:
         return Likeness.OTHER
     before, after = _tokens(older), _tokens(newer)
-    if _agree(before, after) and (similarity >= rules.same_from or before == after):
+    if _agree(before, after) and (similarity >= SAME_FROM or before == after):
         return Likeness.SAME
     return Likeness.CONTRADICTS if _contradict(before, after) else Likeness.OTHER
 

@@ -1,11 +1,17 @@
 """Explaining a memory's state: its numbers, the rule that decided, and how it would change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ..numbers.counterfactual import smallest_count
 from ..numbers.decay import DAY
 from ..text.explanation import Explanation, more
+from .comparison import CONFLICT_FROM, SAME_FROM
 from .rules import (
+    CONFIRM_GAIN,
+    MIN_CONFIDENCE,
+    PITFALL_BELOW,
+    REJECT_LOSS,
+    SUPERSEDED_FACTOR,
     MemoryRules,
     MemoryState,
     MemoryType,
@@ -19,33 +25,33 @@ def explain_memory(rules: MemoryRules, state: MemoryState, *, now: float) -> Exp
     """Explain a memory's type and state, and how far it is trusted now."""
     return Explanation(
         because=(
-            _why_type(rules, state),
-            *_why_superseded(rules, state),
+            _why_type(state),
+            *_why_superseded(state),
             _why_now(rules, state, now),
         ),
         to_change=tuple(_ways_out(rules, state)),
     )
 
 
-def _why_type(rules: MemoryRules, state: MemoryState) -> str:
+def _why_type(state: MemoryState) -> str:
     stored = f"stored confidence {state.confidence:g}"
     if state.type is MemoryType.ANTI_PATTERN:
         return (
-            f"known pitfall: a rejection took it below {rules.pitfall_below:g}; "
+            f"known pitfall: a rejection took it below {PITFALL_BELOW:g}; "
             f"{stored}, and it never inverts again"
         )
     return (
-        f"memory: {stored}; a confirmation adds {rules.confirm_gain:g} (to 1 at most), "
-        f"a rejection takes {rules.reject_loss:g} (to {rules.min_confidence:g} at least)"
+        f"memory: {stored}; a confirmation adds {CONFIRM_GAIN:g} (to 1 at most), "
+        f"a rejection takes {REJECT_LOSS:g} (to {MIN_CONFIDENCE:g} at least)"
     )
 
 
-def _why_superseded(rules: MemoryRules, state: MemoryState) -> Iterator[str]:
+def _why_superseded(state: MemoryState) -> Iterator[str]:
     if state.is_superseded:
         yield (
-            f"superseded by a newer memory that is at least {rules.conflict_from:g} and less than "
-            f"{rules.same_from:g} alike: its confidence was multiplied by "
-            f"{rules.superseded_factor:g}, and rejections do not invert it"
+            f"superseded by a newer memory that is at least {CONFLICT_FROM:g} and less than "
+            f"{SAME_FROM:g} alike: its confidence was multiplied by "
+            f"{SUPERSEDED_FACTOR:g}, and rejections do not invert it"
         )
 
 
@@ -59,25 +65,17 @@ def _why_now(rules: MemoryRules, state: MemoryState, now: float) -> str:
 
 def _ways_out(rules: MemoryRules, state: MemoryState) -> Iterator[str]:
     if not state.is_superseded and state.type is MemoryType.MEMORY:
-        count = smallest_count(
-            lambda count: _after(rejected, rules, state, count).type is not state.type
-        )
+        count = smallest_count(lambda count: _after(rules, state, count).type is not state.type)
         if count is not None:
             yield f"{more(count, 'rejection')} would make it a known pitfall"
     if state.confidence < 1.0:
-        yield (
-            "1 more confirmation would raise its confidence to "
-            f"{confirmed(rules, state).confidence:g}"
-        )
+        raised = confirmed(rules, state).confidence
+        yield f"1 more confirmation would raise its confidence to {raised:g}"
     yield "being recalled lets its confidence count in full again"
 
 
-def _after(
-    judge: Callable[[MemoryRules, MemoryState], MemoryState],
-    rules: MemoryRules,
-    state: MemoryState,
-    count: int,
-) -> MemoryState:
+def _after(rules: MemoryRules, state: MemoryState, count: int) -> MemoryState:
+    """Return a memory's state after so many rejections."""
     for _ in range(min(count, 1000)):  # no confidence needs more
-        state = judge(rules, state)
+        state = rejected(rules, state)
     return state

@@ -15,7 +15,21 @@ from ..numbers.decay import DAY, decayed
 # Marks the text of a memory that turned out to be wrong.
 PITFALL_PREFIX: Final = "KNOWN PITFALL: "
 
-_PLACES = 3
+# What one confirmation adds to a confidence, and one rejection takes from it.
+CONFIRM_GAIN: Final = 0.1
+REJECT_LOSS: Final = 0.15
+MIN_CONFIDENCE: Final = 0.01
+# A memory that a rejection takes below it becomes a known pitfall.
+PITFALL_BELOW: Final = 0.15
+# What the confidence of a superseded memory is multiplied by.
+SUPERSEDED_FACTOR: Final = 0.3
+MAX_TEXT_CHARS: Final = 2000
+# How many are compared with a task. Words that more memories hold are left out if the task has
+# rarer ones.
+MAX_CANDIDATES: Final = 500
+# In a ranking for a task; decayed confidence has the remaining weight.
+_RELEVANCE_WEIGHT: Final = 0.7
+_PLACES: Final = 3
 
 
 class MemoryType(StrEnum):
@@ -27,63 +41,23 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True)
 class MemoryRules:
-    """The numbers by which memories are compared, trusted and recalled.
+    """The numbers by which memories are trusted.
 
     Attributes:
         confidence: confidence of a new memory, and of a memory that has just become a known
             pitfall.
-        same_from: similarity from which a new text of the same words counts as the memory that is
-            already stored.
-        conflict_from: similarity from which a new text can contradict an older memory; if it
-            does, it supersedes that memory.
-        superseded_factor: factor by which the confidence of a superseded memory is multiplied.
-        confirm_gain: confidence that one confirmation adds to a memory.
-        reject_loss: confidence that one rejection takes from a memory.
-        min_confidence: lower bound of a memory's confidence.
-        pitfall_below: a memory whose confidence falls below this value by a rejection becomes a
-            known pitfall.
         half_life_days: days without recall after which a memory's confidence counts half.
-        relevance_weight: weight of relevance when memories are ranked for a task; decayed
-            confidence has the remaining weight.
-        max_text_chars: maximum length of a memory's text; longer texts are refused.
-        max_candidates: maximum number of memories that are compared with a task. Words that more
-            memories hold are left out if the task has rarer ones.
-        max_ranked: maximum number of memories in a project's cached rankings.
     """
 
     confidence: float = 0.5
-    same_from: float = 0.85
-    conflict_from: float = 0.5
-    superseded_factor: float = 0.3
-    confirm_gain: float = 0.1
-    reject_loss: float = 0.15
-    min_confidence: float = 0.01
-    pitfall_below: float = 0.15
     half_life_days: float = 90.0
-    relevance_weight: float = 0.7
-    max_text_chars: int = 2000
-    max_candidates: int = 500
-    max_ranked: int = 100
 
     def __post_init__(self) -> None:
-        require(0 < self.min_confidence < 1, "min_confidence must lie between 0 and 1")
         require(
-            self.min_confidence <= self.confidence <= 1,
-            "confidence must lie in min_confidence..1",
+            MIN_CONFIDENCE <= self.confidence <= 1,
+            f"confidence must lie in {MIN_CONFIDENCE:g}..1",
         )
-        require(
-            0.1 <= self.conflict_from < self.same_from <= 1,
-            "conflict_from must lie in 0.1..1, below same_from, which is at most 1",
-        )
-        for name in ("superseded_factor", "relevance_weight"):
-            require(0 <= getattr(self, name) <= 1, f"{name} must lie in 0..1")
-        for name in ("confirm_gain", "reject_loss"):
-            require(0 < getattr(self, name) <= 1, f"{name} must lie above 0 and at most at 1")
-        require(0 <= self.pitfall_below < 1, "pitfall_below must lie in 0..1")
         require_positive("half_life_days", self.half_life_days)
-        require(1 <= self.max_text_chars <= 100_000, "max_text_chars must lie in 1..100000")
-        require(1 <= self.max_candidates <= 10_000, "max_candidates must lie in 1..10000")
-        require(0 <= self.max_ranked <= 1000, "max_ranked must lie in 0..1000")
 
 
 @dataclass(frozen=True)
@@ -103,33 +77,33 @@ class MemoryState:
     is_superseded: bool = False
 
 
-def confirmed(rules: MemoryRules, state: MemoryState) -> MemoryState:
+def confirmed(_rules: MemoryRules, state: MemoryState) -> MemoryState:
     """Return the state after a confirmation."""
-    return replace(state, confidence=_within(rules, state.confidence + rules.confirm_gain))
+    return replace(state, confidence=_within(state.confidence + CONFIRM_GAIN))
 
 
 def rejected(rules: MemoryRules, state: MemoryState) -> MemoryState:
     """Return the state after a rejection: a known pitfall if the confidence falls too low."""
-    confidence = _within(rules, state.confidence - rules.reject_loss)
-    if inverts(rules, state, confidence):
+    confidence = _within(state.confidence - REJECT_LOSS)
+    if inverts(state, confidence):
         return replace(state, type=MemoryType.ANTI_PATTERN, confidence=rules.confidence)
     return replace(state, confidence=confidence)
 
 
-def inverts(rules: MemoryRules, state: MemoryState, confidence: float) -> bool:
+def inverts(state: MemoryState, confidence: float) -> bool:
     """Return whether a rejection that leads to this confidence makes a memory a known pitfall."""
     is_plain = state.type is MemoryType.MEMORY and not state.is_superseded
-    return is_plain and confidence < rules.pitfall_below
+    return is_plain and confidence < PITFALL_BELOW
 
 
-def superseded(rules: MemoryRules, state: MemoryState) -> MemoryState:
+def superseded(_rules: MemoryRules, state: MemoryState) -> MemoryState:
     """Return the state after a newer memory contradicted this one."""
-    confidence = _within(rules, state.confidence * rules.superseded_factor)
+    confidence = _within(state.confidence * SUPERSEDED_FACTOR)
     return replace(state, confidence=confidence, is_superseded=True)
 
 
-def _within(rules: MemoryRules, confidence: float) -> float:
-    return round(min(1.0, max(rules.min_confidence, confidence)), _PLACES)
+def _within(confidence: float) -> float:
+    return round(min(1.0, max(MIN_CONFIDENCE, confidence)), _PLACES)
 
 
 def effective_confidence(rules: MemoryRules, state: MemoryState, now: float) -> float:
@@ -154,9 +128,9 @@ def recall_clock(at: float) -> float:
     return floor(at / DAY) * DAY
 
 
-def recall_rank(rules: MemoryRules, relevance: float, effective: float) -> float:
-    """Return the rank for recall: by default 0.7·relevance + 0.3·effective confidence."""
-    return rules.relevance_weight * relevance + (1 - rules.relevance_weight) * effective
+def recall_rank(relevance: float, effective: float) -> float:
+    """Return the rank for recall: 0.7·relevance + 0.3·effective confidence."""
+    return _RELEVANCE_WEIGHT * relevance + (1 - _RELEVANCE_WEIGHT) * effective
 
 
 def standing_at_any_time(rules: MemoryRules, state: MemoryState) -> float:

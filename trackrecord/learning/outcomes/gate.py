@@ -21,12 +21,13 @@ _OVER: Final = {
     "over_hard_limit_hits": "worst_hard_limit_hits",
 }
 CHECKS: Final = (*_RATES, *_WORST, *_OVER)
-MOST_KEPT: Final = 100_000
+# Benchmark runs of a project; the oldest are dropped first.
+HISTORY_KEPT: Final = 100
 
 
 @dataclass(frozen=True)
 class BenchmarkRules:
-    """Thresholds of the gate (inclusive), and how many runs are kept.
+    """Thresholds of the gate, inclusive.
 
     Attributes:
         rejection_rate_max: highest share of rejected reviews with which the gate passes.
@@ -41,7 +42,6 @@ class BenchmarkRules:
             with which the gate passes.
         over_hard_limit_hits_max: highest share of tasks that hit more hard limits than a single
             task may with which the gate passes.
-        history_max: number of benchmark runs kept for a project; the oldest are dropped first.
     """
 
     rejection_rate_max: float = 0.3
@@ -51,7 +51,6 @@ class BenchmarkRules:
     worst_hard_limit_hits_max: float = 5.0
     over_retry_count_max: float = 0.0
     over_hard_limit_hits_max: float = 0.0
-    history_max: int = 100
 
     def __post_init__(self) -> None:
         for name in ("rejection_rate_max", "over_retry_count_max", "over_hard_limit_hits_max"):
@@ -64,10 +63,6 @@ class BenchmarkRules:
             require(
                 0 <= value <= MOST_COUNTED, f"{name} must lie in 0..{MOST_COUNTED}, not {value}"
             )
-        require(
-            1 <= self.history_max <= MOST_KEPT,
-            f"history_max must lie in 1..{MOST_KEPT}, not {self.history_max}",
-        )
 
 
 @dataclass(frozen=True)

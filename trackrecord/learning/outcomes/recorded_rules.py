@@ -8,17 +8,21 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
-from ..competences.rules import CompetenceRules
-from ..criteria.weights import CriteriaRules
+from ..competences.rules import MAX_TOOLS, CompetenceRules
+from ..criteria.weights import NAMED_VALUE, CriteriaRules
 from ..numbers.decay import HalfLives
 from ..strategies.catalogue import Strategy
 from ..strategies.recogniser import MAX_CHARS
 from .scoring import ScoringRules
 
-_OF_CRITERIA = ("defaults", "named_value")
-_OF_COMPETENCE = ("keep_repeats", "max_tools")
+# They were settings, and are recorded as they were: whoever had set them rebuilds once.
+_FIXED: Final = {
+    "competence.max_tools": MAX_TOOLS,
+    "criteria.named_value": NAMED_VALUE,
+    "description_max_chars": MAX_CHARS,
+}
 
 
 @dataclass(frozen=True)
@@ -27,17 +31,15 @@ class RecordedRules:
 
     Attributes:
         scoring: how scores and verdicts are computed.
-        criteria: which criteria get feedback, and with which value.
+        criteria: which criteria get feedback.
         competence: which episodes belong to one procedure.
         strategies: a project's own strategies.
-        description_max_chars: how much of a description is searched for them.
     """
 
     scoring: ScoringRules = field(default_factory=ScoringRules)
     criteria: CriteriaRules = field(default_factory=CriteriaRules)
     competence: CompetenceRules = field(default_factory=CompetenceRules)
     strategies: tuple[Strategy, ...] = ()
-    description_max_chars: int = MAX_CHARS
 
     def as_json(self) -> str:
         """Return the numbers as one JSON object; equal rules give the same text."""
@@ -58,11 +60,9 @@ class RecordedRules:
     def _numbers(self) -> Iterator[tuple[str, Any]]:
         for name, value in asdict(self.scoring).items():
             yield f"scoring.{name}", value
-        for name in _OF_CRITERIA:
-            yield f"criteria.{name}", getattr(self.criteria, name)
-        for name in _OF_COMPETENCE:
-            yield f"competence.{name}", getattr(self.competence, name)
-        yield "description_max_chars", self.description_max_chars
+        yield "criteria.defaults", self.criteria.defaults
+        yield "competence.keep_repeats", self.competence.keep_repeats
+        yield from _FIXED.items()
         yield "strategies", [asdict(strategy) for strategy in self.strategies]
 
 

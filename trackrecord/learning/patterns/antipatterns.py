@@ -16,17 +16,14 @@ class AntiPatternRules:
             anti-pattern.
         failure_share: share of failed tasks, undecayed, from which a pattern becomes an
             anti-pattern.
-        examples_kept: number of newest example tasks that a pattern is shown with.
     """
 
     min_observations: int = 3
     failure_share: float = 0.6
-    examples_kept: int = 10
 
     def __post_init__(self) -> None:
         require(self.min_observations >= 1, "min_observations must be at least 1")
         require_ratio("failure_share", self.failure_share)
-        require(self.examples_kept >= 1, "examples_kept must be at least 1")
         require(
             self.failure_share > RATIO,
             "failure_share must be above 0",

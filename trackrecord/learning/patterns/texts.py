@@ -31,6 +31,8 @@ STATES_ZH: Final = {
     Maturity.CANDIDATE: "候选",
     Maturity.DEPRECATED: "已弃用",
 }
+# Patterns with fewer reports are marked as limited data in every state.
+_LIMITED_BELOW: Final = 3
 # Plain and weighed failures of a deprecated pattern differ by so many points before both are told.
 _PLAINLY: Final = 10
 # What a person wrote stands within brackets of ours, and must not close them.
@@ -42,21 +44,14 @@ class TextRules:
     """The rules for the wording of patterns.
 
     Attributes:
-        limited_below: patterns with fewer reports than this, undecayed, are marked as limited data
-            in every state.
-        max_chars: maximum length of a pattern's content in a prompt; longer contents are cut.
         warning_prefix: beginning of an anti-pattern's content, before the pattern's own.
         warning_prefix_zh: the same in Chinese.
     """
 
-    limited_below: int = 3
-    max_chars: int = DEFAULT_LIMIT
     warning_prefix: str = "AVOID:"
     warning_prefix_zh: str = "避免:"
 
     def __post_init__(self) -> None:
-        require(self.limited_below >= 0, "limited_below must be at least 0")
-        require(16 <= self.max_chars <= 10_000, "max_chars must lie in 16..10000")
         for name in ("warning_prefix", "warning_prefix_zh"):
             prefix: str = getattr(self, name)
             require(
@@ -115,8 +110,8 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
 
 def failures(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return the counts behind a warning: "<content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
-    content = _shown(content.rstrip(_PERIODS), language, rules, is_known=inversion.is_known)
+    content = _without_warning(one_line(inversion.content, DEFAULT_LIMIT), rules)
+    content = _shown(content.rstrip(_PERIODS), language, is_known=inversion.is_known)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     rate = percent(failed, total)
@@ -148,40 +143,36 @@ def anti_pattern_line(
     return f"- {warning(inversion, language, rules=rules)}"
 
 
-def pattern_line(
-    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
+def pattern_line(wording: PatternWording, language: Language = "en") -> str:
     """Return the line of one pattern, with its standing in brackets at the end."""
-    content = _shown(wording.content, language, rules, is_known=wording.is_known)
+    content = _shown(wording.content, language, is_known=wording.is_known)
     if wording.decision is not None and wording.state is Maturity.DEPRECATED:
-        return f"- {content} [{_deprecated_by_hand(wording.decision, language, rules)}]"
-    suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
+        return f"- {content} [{_deprecated_by_hand(wording.decision, language)}]"
+    suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording)
     return f"- {content} [{suffix}]"
 
 
 # The names of the catalogue, and an agent's few, are worded whenever rankings are refreshed.
 @lru_cache(maxsize=1024)
-def _shown(content: str, language: Language, rules: TextRules, *, is_known: bool) -> str:
+def _shown(content: str, language: Language, *, is_known: bool) -> str:
     """Return a pattern's content: the name of a known strategy, or an agent's text, quoted."""
     if is_known:
-        return one_line(content, rules.max_chars)
-    said = quoted(content, rules.max_chars, is_chinese=language == "zh")
+        return one_line(content, DEFAULT_LIMIT)
+    said = quoted(content, DEFAULT_LIMIT, is_chinese=language == "zh")
     return f"智能体的策略{said}" if language == "zh" else f"an agent's strategy {said}"
 
 
-def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules) -> str:
+def _deprecated_by_hand(decision: Decision, language: Language) -> str:
     """Return the reason that was given: the counts had no part in it."""
-    reason = one_line(decision.reason, rules.max_chars).translate(_BRACKETS).rstrip(_PERIODS)
+    reason = one_line(decision.reason, DEFAULT_LIMIT).translate(_BRACKETS).rstrip(_PERIODS)
     if language == "zh":
         return f"已弃用 - {reason or '人工决定'},避免使用"
     return f"DEPRECATED - {reason or 'by hand'}, avoid using"
 
 
-def counted_line(
-    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
-) -> str:
+def counted_line(wording: PatternWording, language: Language = "en") -> str:
     """Return the line of a pattern by its counts alone, for any state."""
-    content = _shown(wording.content, language, rules, is_known=wording.is_known)
+    content = _shown(wording.content, language, is_known=wording.is_known)
     succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
     return f"- {content} [{succeeded}]"
 
@@ -202,10 +193,10 @@ def _succeeded_zh(evidence: Evidence) -> str:
     return f"{runs},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
 
 
-def _suffix_en(wording: PatternWording, limited_below: int) -> str:
+def _suffix_en(wording: PatternWording) -> str:
     evidence = wording.evidence
     succeeded = _succeeded_en(evidence)
-    if evidence.reports < limited_below:
+    if evidence.reports < _LIMITED_BELOW:
         return f"LIMITED DATA - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
@@ -234,10 +225,10 @@ def _weighed_failures(evidence: Evidence) -> int | None:
     return weighed if weighed >= plain + _PLAINLY else None
 
 
-def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
+def _suffix_zh(wording: PatternWording) -> str:
     evidence = wording.evidence
     succeeded = _succeeded_zh(evidence)
-    if evidence.reports < limited_below:
+    if evidence.reports < _LIMITED_BELOW:
         return f"数据有限 - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:

@@ -133,7 +133,7 @@ def _errors(task: OwnTask, language: Language) -> Iterator[TaskCandidate]:
         # Before the errors themselves: they are what the next patch would be made for.
         line = strikes_line(task.in_flight.strikes, language)
         yield TaskCandidate(_error("strikes", line, MOST_ERRORS + 1), _OF_ERRORS)
-    lines = error_lines(task.in_flight.unresolved, task.rules, language)
+    lines = error_lines(task.in_flight.unresolved, language)
     for place, (error_id, line) in enumerate(lines[-MOST_ERRORS:], start=1):
         yield TaskCandidate(_error(error_id, redacted(line), place), _OF_ERRORS)
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from trackrecord.learning.competences.selection import selection_score
-from trackrecord.learning.memories.rules import MemoryRules, recall_rank
+from trackrecord.learning.memories.rules import recall_rank
 from trackrecord.learning.text.search_words import asked_words
 from trackrecord.learning.text.words import overlap, similarity, words_of
 
@@ -76,14 +76,12 @@ def _score_of(competence: RankedCompetence, similar: float | None) -> float:
 
 
 def fitting_memories(
-    memories: Iterable[RankedMemory], task: str, rules: MemoryRules
+    memories: Iterable[RankedMemory], task: str
 ) -> list[tuple[RankedMemory, float]]:
     """Return memories that share words with a task, ranked as by recall, with their relevance."""
     return _ranked(
         (
-            msgspec.structs.replace(
-                each, score=recall_rank(rules, relevance, each.effective_confidence)
-            ),
+            msgspec.structs.replace(each, score=recall_rank(relevance, each.effective_confidence)),
             relevance,
         )
         for each, relevance in _related(memories, task)

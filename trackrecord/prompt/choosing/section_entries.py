@@ -284,7 +284,7 @@ def memories_for(known: PromptInputs) -> SectionOffers:
         unconfirmed = known.document.unconfirmed
         told = (each for each in pool if each.id not in unconfirmed)
         return SectionOffers(offers_of(told), pool=pool)
-    found = fitting_memories(pool, known.task, known.rules.memories)
+    found = fitting_memories(pool, known.task)
     return SectionOffers([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 

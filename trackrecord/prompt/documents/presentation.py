@@ -115,7 +115,6 @@ def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN)
                 is_known=_is_known(standing, name_of),
             ),
             language,
-            rules=texts,
         )
         for language in LANGUAGES
     }
@@ -262,7 +261,7 @@ def _line(standing: Standing, name_of: NameOf, language: Language, texts: TextRu
         is_known=_is_known(standing, name_of),
         needs_more=standing.is_little,
     )
-    return pattern_line(wording, language, rules=texts)
+    return pattern_line(wording, language)
 
 
 def _record_lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:

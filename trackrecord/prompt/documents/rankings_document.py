@@ -384,7 +384,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         needs_more_below: a choice among records whose confidence is below this value asks for more
             information.
         criteria: the weights of criteria, by name; those with most feedback where there are many.
-        weight_without_feedback: the weight of a criterion of which nothing is known.
         unconfirmed: the ids of the memories that one source alone tells where there are several:
             they are told to tasks that they fit.
     """
@@ -405,7 +404,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     disputed: tuple[str, ...] = ()
     needs_more_below: float = 0.7
     criteria: tuple[RankedCriterion, ...] = ()
-    weight_without_feedback: float = 1.0
     unconfirmed: tuple[str, ...] = ()
 
     @cached_property

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from trackrecord.learning.numbers.checks import require, require_positive
+from trackrecord.learning.numbers.inner import Inner
 
 from .section_names import checked_sections
 
@@ -54,8 +55,8 @@ class ContextRules:
     """
 
     enabled: bool = True
-    max_candidates: int = 100
-    max_learnt: int = 100
+    max_candidates: Inner[int] = 100
+    max_learnt: Inner[int] = 100
     learnt_tokens: int = 400
     mask_past_tasks: bool = True
     include: tuple[str, ...] = ()
@@ -75,10 +76,10 @@ class ContextRules:
     age_decay: AgeDecay = "exponential"
     half_life_hours: float = 24.0
     max_age_hours: float | None = None
-    prose_ratio: float = 0.25
-    code_ratio: float = 0.40
-    markdown_ratio: float = 0.30
-    json_ratio: float = 0.35
+    prose_ratio: Inner[float] = 0.25
+    code_ratio: Inner[float] = 0.40
+    markdown_ratio: Inner[float] = 0.30
+    json_ratio: Inner[float] = 0.35
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -114,7 +114,6 @@ def _rules_of(settings: DaemonSettings) -> str:
         settings.caps,
         settings.strategies,
         settings.texts,
-        settings.rankings_max,
         settings.memories,
     )
     return blake2b(repr(rules).encode(), digest_size=8).hexdigest()

@@ -18,7 +18,7 @@ from trackrecord.learning.criteria.evaluation import (
     note_on,
     weighted_evaluation,
 )
-from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.criteria.weights import WEIGHT_WITHOUT_FEEDBACK
 
 from ..documents.rankings_document import RankingsDocument
 from ..question.question import PromptQuestion, asked_for
@@ -84,6 +84,6 @@ def _weights(document: RankingsDocument | None) -> dict[str, Weight]:
 
 def _otherwise(document: RankingsDocument | None) -> Weight:
     if document is None:
-        return Weight(CriteriaRules().weight_without_feedback, NOTHING_KNOWN)
+        return Weight(WEIGHT_WITHOUT_FEEDBACK, NOTHING_KNOWN)
     is_all = not document.beyond.get("criteria")
-    return Weight(document.weight_without_feedback, NO_FEEDBACK if is_all else NOT_CACHED)
+    return Weight(WEIGHT_WITHOUT_FEEDBACK, NO_FEEDBACK if is_all else NOT_CACHED)

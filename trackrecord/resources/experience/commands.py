@@ -179,7 +179,7 @@ def _all_commands(it: Transaction) -> list[CommandAnswer]:
     from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 
     dismissed = dismissed_lessons(it.connection, it.project_id)
-    found = found_commands(it.connection, it.settings, it.project_id)
+    found = found_commands(it.connection, it.project_id)
     return [CommandAnswer.of(each, dismissed=each.id in dismissed) for each in found]
 
 

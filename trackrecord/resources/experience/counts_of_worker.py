@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 from trackrecord.resources.prompt_documents.advice import CountedRuns
 from trackrecord.settings.daemon_settings import DaemonSettings
 
-from .estimates import counted_estimates, estimate_rules
+from .estimates import counted_estimates
 from .pattern_standings import counted_order, order_of, order_rules
-from .sourced_lessons import counted_lessons, lesson_rules, with_sources
+from .sourced_lessons import counted_lessons, with_sources
 
 # Fewer runs are counted in some fifty milliseconds: readers do that themselves, exactly.
 _LARGE: Final = 1_000
@@ -34,7 +34,7 @@ def packed_counts(
     lessons = with_sources(counted.lessons, counted.runs)
     order = order_of(connection, settings, project_id, estimates)
     return {
-        counted_estimates.part: counted_estimates.packed(estimates, estimate_rules(settings)),
-        counted_lessons.part: counted_lessons.packed(lessons, lesson_rules(settings)),
+        counted_estimates.part: counted_estimates.packed(estimates, settings.decay.half_life_days),
+        counted_lessons.part: counted_lessons.packed(lessons, settings.lessons),
         counted_order.part: counted_order.packed(order, order_rules(settings)),
     }

@@ -15,7 +15,7 @@ from trackrecord.learning.criteria.evaluation import (
     weight_of,
     weighted_evaluation,
 )
-from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.learning.criteria.weights import WEIGHT_WITHOUT_FEEDBACK, CriterionStanding
 from trackrecord.resources.access.project_store import Transaction, read_project
 from trackrecord.resources.declaration.checks import Limit, Text
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
@@ -208,11 +208,15 @@ def details_of(
         UnknownId: the project has no feedback to such a criterion.
         InvalidCursor: `after` is not the cursor of a page.
     """
-    from trackrecord.store.criteria.feedback import CriterionFeedbackPlace, feedback_of_criterion
+    from trackrecord.store.criteria.feedback import (
+        FEEDBACK_SHOWN,
+        CriterionFeedbackPlace,
+        feedback_of_criterion,
+    )
 
     place = None if after is None else place_of(after, CriterionFeedbackPlace)
     criterion, rules = find_criterion(it, name), it.settings.criteria
-    shown = rules.feedback_shown if limit is None else limit
+    shown = FEEDBACK_SHOWN if limit is None else limit
     found = feedback_of_criterion(
         it.connection, it.project_id, name, rules.defaults, limit=shown + 1, after=place
     )
@@ -278,7 +282,7 @@ def show_criterion(
 
     Args:
         name: the criterion's name.
-        limit: the maximum number of pieces of feedback; as many as the settings say when not given.
+        limit: the maximum number of pieces of feedback; ten when not given.
         after: the cursor of the page before.
         project: the project; the settings' project when not given.
 
@@ -303,7 +307,7 @@ def weigh_scores(*, scores: Mapping[str, float], project: str | None = None) -> 
     checked = checked_scores(scores)
     with read_project(project) as it:
         weights = {each.name: weight_of(each.standing) for each in criteria_of(it)}
-        otherwise = Weight(it.settings.criteria.weight_without_feedback, NO_FEEDBACK)
+        otherwise = Weight(WEIGHT_WITHOUT_FEEDBACK, NO_FEEDBACK)
         weighed = weighted_evaluation(checked, weights, otherwise=otherwise)
         return WeighingAnswer(project=it.project, **vars(weighed))
 
@@ -312,7 +316,7 @@ def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighin
     """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
 
     Reads what `rankings()` reads, and no store. A deprecated criterion has no say. One without
-    feedback has the weight that the settings give to it, 1, and its part says so. Never raises for
+    feedback has the weight 1, and its part says so. Never raises for
     Redis: see `Weighing.problem`.
 
     Args:

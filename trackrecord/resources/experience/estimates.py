@@ -94,11 +94,6 @@ def _type() -> type[Estimates]:
 counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 2)
 
 
-def estimate_rules(settings: DaemonSettings) -> tuple[int, float]:
-    """Return what estimates are counted by: at most how many runs, and their half-life in days."""
-    return settings.rules.advice.max_runs, settings.decay.half_life_days
-
-
 def read_estimates(connection: Connection, settings: DaemonSettings, project: str) -> Estimates:
     """Return the estimates of a project, counted from its runs; see `CountedAnswers`.
 
@@ -108,7 +103,7 @@ def read_estimates(connection: Connection, settings: DaemonSettings, project: st
     from trackrecord.resources.access.project_rows import project_row
 
     project_id = project_row(connection, project)
-    most, half_life = rules = estimate_rules(settings)
+    half_life = settings.decay.half_life_days
 
     def count() -> Estimates:
         from trackrecord.learning.advice.estimates.estimates import estimate
@@ -116,8 +111,8 @@ def read_estimates(connection: Connection, settings: DaemonSettings, project: st
         from trackrecord.learning.advice.tasks.heard import heard_runs
         from trackrecord.store.advice.runs import read_runs
 
-        noted = read_runs(connection, project_id, limit=most)
+        noted = read_runs(connection, project_id)
         runs = with_verdict(heard_runs(noted, settings.caps))
         return estimate(runs, now=time.time(), half_life_days=half_life)
 
-    return counted_estimates.counted(connection, settings, project_id, rules, count)
+    return counted_estimates.counted(connection, settings, project_id, half_life, count)

@@ -23,23 +23,19 @@ if TYPE_CHECKING:
 _kept: Final = AnswerCache[tuple[Command, ...]](8)
 
 
-def found_commands(
-    connection: Connection, settings: DaemonSettings, project_id: int
-) -> tuple[Command, ...]:
+def found_commands(connection: Connection, project_id: int) -> tuple[Command, ...]:
     """Return what runs in a project's repositories and what does not; see `AnswerCache`.
 
     Args:
         connection: a reading transaction.
-        settings: the rules.
         project_id: whose commands.
     """
-    limit = min(settings.advice.max_runs, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
-        runs = read_tried_runs(connection, project_id, limit=limit)
+        runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
         return tuple(commands_of(runs, now=time.time()))
 
-    return _kept.answer(connection, project_id, (limit,), find)
+    return _kept.answer(connection, project_id, None, find)
 
 
 def standing_defects(

@@ -10,7 +10,12 @@ from uuid import uuid4
 
 import msgspec
 
-from trackrecord.learning.memories.rules import MemoryState, MemoryType, effective_confidence
+from trackrecord.learning.memories.rules import (
+    MAX_CANDIDATES,
+    MemoryState,
+    MemoryType,
+    effective_confidence,
+)
 from trackrecord.resources.access.project_store import (
     Transaction,
     change_project,
@@ -581,8 +586,7 @@ def similar_tasks(text: Text, *, limit: Few = 5, project: str | None = None) -> 
     with read_project(project) as it:
         from trackrecord.store.memories.past_tasks import similar_tasks as find
 
-        most = it.settings.memories.max_candidates
-        found = find(it.connection, it.project_id, text, most=most, limit=limit)
+        found = find(it.connection, it.project_id, text, most=MAX_CANDIDATES, limit=limit)
         return [PastTask(**vars(each)) for each in found]
 
 

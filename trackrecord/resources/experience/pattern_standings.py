@@ -17,7 +17,7 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.patterns.read import last_pattern_row, read_standings
 from trackrecord.store.patterns.tables import patterns
 
-from .estimates import estimate_rules, read_estimates
+from .estimates import read_estimates
 
 # Those of a large project take megabytes.
 _kept: Final = AnswerCache[tuple[Standing, ...]](2)
@@ -94,7 +94,7 @@ def place_in_order(standing: Standing) -> PatternPlace:
 
 def order_rules(settings: DaemonSettings) -> Hashable:
     """Return what patterns are put in order by."""
-    return settings.maturity, settings.antipatterns, settings.caps, estimate_rules(settings)
+    return settings.maturity, settings.antipatterns, settings.caps, settings.decay
 
 
 def order_of(

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from trackrecord.errors import InvalidTag, UnknownId
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
@@ -378,8 +379,7 @@ def patterns_of(
     found = ordered_standings(it.connection, it.settings, it.project_id, estimates)
     standings = [each for each in found if wanted.admits(each)]
     if source is not None:
-        most = it.settings.rules.advice.max_runs
-        slugs = patterns_of_source(it.connection, it.project_id, source, limit=most)
+        slugs = patterns_of_source(it.connection, it.project_id, source, limit=MAX_RUNS)
         standings = [each for each in standings if each.facts.slug in slugs]
     if place is not None:
         standings = standings[bisect_right(standings, place, key=place_in_order) :]
@@ -451,18 +451,17 @@ def details_of(it: Transaction, pattern_id: str, *, examples: int | None = None)
     Args:
         it: a reading transaction.
         pattern_id: as for `find_pattern`.
-        examples: the maximum number of examples; the setting `antipatterns.examples_kept` when not
-            given.
+        examples: the maximum number of examples; ten when not given.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: the project has no such pattern.
         AmbiguousId: several patterns' ids begin so.
     """
-    from trackrecord.store.patterns.read import read_changes, read_examples
+    from trackrecord.store.patterns.read import EXAMPLES_SHOWN, read_changes, read_examples
 
     pattern = find_pattern(it, pattern_id)
-    most = it.settings.antipatterns.examples_kept if examples is None else examples
+    most = EXAMPLES_SHOWN if examples is None else examples
     observed = read_examples(it.connection, it.project_id, pattern.slug, most=most)
     changes = read_changes(it.connection, it.project_id, pattern.slug)
     return PatternDetails.of(

@@ -160,7 +160,7 @@ def recommend_competences(
     """
     wanted = task if task and task.strip() else None
     project_id = project_row(connection, project)
-    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs)
+    runs = read_runs(connection, project_id)
     places = _Places(project, read_competences(connection, project_id))
     ballots = ballots_of(
         (run for run in runs if source is None or run.source == source),

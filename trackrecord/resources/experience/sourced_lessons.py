@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-# Not only for type checkers: what the worker counted is decoded by it.
 from trackrecord.learning.advice.lessons.lesson import Lesson
+
+# Not only for type checkers: what the worker counted is decoded by it.
 from trackrecord.resources.access.answer_cache import CountedAnswers
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from trackrecord.learning.advice.lessons.rules import LessonRules
     from trackrecord.learning.advice.runs.runs import NotedRun
     from trackrecord.settings.daemon_settings import DaemonSettings
 
@@ -38,11 +38,6 @@ counted_lessons: Final = CountedAnswers[tuple[SourcedLesson, ...]](
 )
 
 
-def lesson_rules(settings: DaemonSettings) -> tuple[LessonRules, int]:
-    """Return what lessons are counted by: what makes one, and at most how many runs."""
-    return settings.lessons, settings.advice.max_runs
-
-
 def found_lessons(
     connection: Connection, settings: DaemonSettings, project_id: int
 ) -> tuple[SourcedLesson, ...]:
@@ -53,12 +48,11 @@ def found_lessons(
         settings: the rules.
         project_id: whose lessons.
     """
-    rules = lesson_rules(settings)
 
     def find() -> tuple[SourcedLesson, ...]:
         return _find(connection, settings, project_id)
 
-    return counted_lessons.counted(connection, settings, project_id, rules, find)
+    return counted_lessons.counted(connection, settings, project_id, settings.lessons, find)
 
 
 def _find(
@@ -69,7 +63,7 @@ def _find(
     from trackrecord.learning.advice.tasks.heard import heard_runs
     from trackrecord.store.advice.runs import read_noted_runs
 
-    runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs)
+    runs = read_noted_runs(connection, project_id)
     runs = heard_runs(runs, settings.caps)
     lessons = find_lessons(runs, settings.lessons, now=time.time())
     return with_sources(lessons, runs)

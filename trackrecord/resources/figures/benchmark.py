@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
-from trackrecord.learning.outcomes.gate import CHECKS, GateCheck, judge
+from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, GateCheck, judge
 from trackrecord.learning.outcomes.rates import ProcessTotals, Snapshot, changes
 from trackrecord.learning.outcomes.spread import Spread
 from trackrecord.resources.access.project_store import Transaction, open_project, read_project
@@ -136,7 +136,7 @@ def take_snapshot(it: Transaction, *, since: float | None, warn: Warn) -> Benchm
     rules, settings = it.settings.rules, it.settings
     taken = read_snapshot(it.connection, it.project_id, rules, now=time.time(), since=since)
     history = _history(settings, it.project, warn)
-    history.append(taken, keep=settings.benchmark.history_max)
+    history.append(taken, keep=HISTORY_KEPT)
     return BenchmarkSnapshot.of(it.project, taken)
 
 

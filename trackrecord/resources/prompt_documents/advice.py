@@ -114,7 +114,7 @@ def count_advice(
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now), None
     project_id, revision = found
-    noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs)
+    noted = read_noted_runs(connection, project_id)
     dismissed = dismissed_lessons(connection, project_id)
     counted = _count(noted, rules, now)
     document = _document(project, counted, rules, now, dismissed)
@@ -123,22 +123,20 @@ def count_advice(
     ), counted
 
 
-def build_moments(connection: Connection, project: str, rules: Rules) -> MomentDocument:
+def build_moments(connection: Connection, project: str) -> MomentDocument:
     """Return what is told at failures, and people of standing defects; without dismissed facts.
 
     Args:
         connection: a reading transaction.
         project: whose runs.
-        rules: the rules of the settings.
     """
     project_id = project_id_of(connection, project)
     if project_id is None:
         return MomentDocument()
-    limit = min(rules.advice.max_runs, MOST_RUNS)
-    runs = read_tried_runs(connection, project_id, limit=limit)
+    runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
     dismissed = dismissed_lessons(connection, project_id)
     defects = defects_of(histories_of(runs), now=time.time())
-    trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs)
+    trial = read_hint_effect(connection, project_id)
     return MomentDocument(
         points=trial.points,
         repositories={

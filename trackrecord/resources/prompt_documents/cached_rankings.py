@@ -35,9 +35,7 @@ def write_rankings(
         Redis's memory may be full, and they are written when there is room.
     """
     with reading(engine) as connection:
-        document = build_document(
-            connection, project, settings.rules, most=settings.rankings_max, now=time.time()
-        )
+        document = build_document(connection, project, settings.rules, now=time.time())
     try:
         written = write_document(client, settings, document, force=force)
     except redis.ResponseError as error:

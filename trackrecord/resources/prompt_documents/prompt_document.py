@@ -1,6 +1,7 @@
 """Building the rankings of a project from the store."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -40,13 +41,16 @@ from trackrecord.wire.outcome_scorer import recogniser_of
 
 from .prompt_memories import ranked_memories
 
+# Of each kind.
+_MOST: Final = 1000
+
 
 def build_document(
     connection: Connection,
     project: str,
     rules: Rules,
     *,
-    most: int,
+    most: int = _MOST,
     now: float,
 ) -> RankingsDocument:
     """Rank all that a project has learnt.
@@ -112,7 +116,6 @@ def build_document(
             )
         ),
         criteria=_weights(criteria, most),
-        weight_without_feedback=rules.criteria.weight_without_feedback,
     )
 
 

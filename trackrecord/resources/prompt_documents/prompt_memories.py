@@ -1,5 +1,7 @@
 """The memories that rankings carry: few, and those that count most."""
 
+from typing import Final
+
 from sqlalchemy import Connection
 
 from trackrecord.learning.memories.rules import MemoryRules
@@ -12,6 +14,9 @@ from trackrecord.store.memories.read import (
     strongest_memories,
 )
 
+# In the rankings of a project.
+MAX_RANKED: Final = 100
+
 
 def ranked_memories(
     connection: Connection, project_id: int, rules: MemoryRules, *, now: float
@@ -23,7 +28,7 @@ def ranked_memories(
     Returns:
         Last the ids of those that one source alone tells where there are several.
     """
-    standing = strongest_memories(connection, project_id, limit=rules.max_ranked)
+    standing = strongest_memories(connection, project_id, limit=MAX_RANKED)
     sources = memory_speakers(connection, project_id, standing)
     presented = (
         present_memory(
@@ -36,10 +41,10 @@ def ranked_memories(
         )
         for memory in standing
     )
-    ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[: rules.max_ranked]
+    ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[:MAX_RANKED]
     # Few projects have more than fit, and only those need counting.
     beyond = 0
-    if len(ranked) == rules.max_ranked:
+    if len(ranked) == MAX_RANKED:
         beyond = max(0, count_memories(connection, project_id) - len(ranked))
     everyone = set().union(*sources.values())
     alone = (name for name, own in sources.items() if tells_alone(own, everyone))

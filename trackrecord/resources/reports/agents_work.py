@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.moments.commands import CommandState
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.failures import names_its_remedy
 from trackrecord.learning.competences.episodes.checks import is_check
 from trackrecord.resources.access.project_store import Transaction
@@ -136,10 +137,9 @@ def told_commands(
 
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
-    limit = settings.advice.max_runs
     transaction = Transaction(connection, settings, project)
     lessons = lessons_of(transaction)
-    for _, said in read_reports(connection, project, limit=limit):
+    for _, said in read_reports(connection, project, limit=MAX_RUNS):
         tally.add(said)
     return ProjectWork(
         project=project,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.advice.hint_effect import HintEffect, TrialHint, hint_effect_of
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.wire.hint import HintBody
 
 from ..database.bulk_insert import insert_rows
@@ -97,7 +98,9 @@ def read_hints(connection: Connection, project_id: int) -> list[TrialHint]:
     return found
 
 
-def read_hint_effect(connection: Connection, project_id: int, *, limit: int) -> HintEffect:
+def read_hint_effect(
+    connection: Connection, project_id: int, *, limit: int = MAX_RUNS
+) -> HintEffect:
     """Return what a project's hints did; the calls of its sessions tell.
 
     Args:

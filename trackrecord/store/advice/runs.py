@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, select, update
 
 from trackrecord.learning.advice.moments.calls import TriedRun
+from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -123,7 +124,7 @@ def clear_runs(connection: Connection, project_id: int) -> None:
         connection.execute(gone)
 
 
-def read_runs(connection: Connection, project_id: int, *, limit: int) -> list[Run]:
+def read_runs(connection: Connection, project_id: int, *, limit: int = MAX_RUNS) -> list[Run]:
     """Return the runs with a verdict that ended last, the oldest first.
 
     Args:
@@ -135,7 +136,9 @@ def read_runs(connection: Connection, project_id: int, *, limit: int) -> list[Ru
     return with_verdict(_newest(connection, project_id, known, limit=limit))
 
 
-def read_noted_runs(connection: Connection, project_id: int, *, limit: int) -> list[NotedRun]:
+def read_noted_runs(
+    connection: Connection, project_id: int, *, limit: int = MAX_RUNS
+) -> list[NotedRun]:
     """Return the runs that ended last, with and without a verdict, the oldest first.
 
     Those with a verdict are the ones that `read_runs` returns: however many have none, they do not

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -16,7 +16,6 @@ from sqlalchemy import (
     select,
 )
 
-from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.engine import dialect_of
@@ -24,7 +23,7 @@ from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import feedback, outcomes
 from .tables import criteria, criterion_feedback
 
-FEEDBACK_SHOWN = CriteriaRules().feedback_shown
+FEEDBACK_SHOWN: Final = 10
 
 
 @dataclass(frozen=True)

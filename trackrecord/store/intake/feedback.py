@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
 
+from trackrecord.learning.criteria.weights import NAMED_VALUE
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.rules_bundle import Rules
@@ -58,7 +59,7 @@ def take_in_feedback(
         now: seconds since the epoch.
     """
     bases = _bases_alone(connection, project_id, rules, now)
-    new = record_feedback(connection, project_id, given, named_value=rules.criteria.named_value)
+    new = record_feedback(connection, project_id, given)
     if not new:
         return CountedFeedback(())
     note_rules(connection, {project_id}, rules.recorded)
@@ -76,7 +77,6 @@ def take_in_feedback(
         project_id,
         [(each.name, each.verdict, each.given_at) for each in new if each.subject == "criterion"],
         bases,
-        rules,
     )
     connection.execute(
         update(projects)
@@ -104,26 +104,24 @@ def _count_on_criteria(
     project_id: int,
     given: Sequence[tuple[str, Verdict, float]],
     bases: Bases,
-    rules: Rules,
 ) -> None:
     deltas = CriterionDeltas()
     for name, verdict, given_at in given:
         sums = deltas.named.setdefault((project_id, name), VerdictSums())
-        value = 0.0 if verdict is Verdict.NEUTRAL else rules.criteria.named_value
+        value = 0.0 if verdict is Verdict.NEUTRAL else NAMED_VALUE
         sums.add(verdict, value * bases.criteria.weight(given_at), given_at)
     write_criterion_deltas(connection, deltas)
 
 
-def count_again(connection: Connection, project_id: int, bases: Bases, rules: Rules) -> None:
+def count_again(connection: Connection, project_id: int, bases: Bases) -> None:
     """Recount all feedback of a project, after its outcomes were; memories stay as they are.
 
     Args:
         connection: within the transaction of a rebuild.
         project_id: the project.
         bases: what its sums are relative to.
-        rules: what feedback counts for.
     """
-    wait_again(connection, project_id, named_value=rules.criteria.named_value)
+    wait_again(connection, project_id)
     slugs = {row.name for row in feedback_on(connection, project_id, "pattern")}
     count_feedback(connection, project_id, slugs, bases.patterns)
     _count_on_criteria(
@@ -134,5 +132,4 @@ def count_again(connection: Connection, project_id: int, bases: Bases, rules: Ru
             for row in feedback_on(connection, project_id, "criterion")
         ],
         bases,
-        rules,
     )

@@ -116,7 +116,7 @@ def rebuild_patterns(
     _replace_again(connection, project_id)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
-    count_again(connection, project_id, bases, rules)
+    count_again(connection, project_id, bases)
     replace_rules(connection, project_id, rules.recorded)
     rows = connection.execute(
         select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Row,
     Table,
     and_,
+    bindparam,
     delete,
     exists,
     func,
@@ -36,7 +37,6 @@ from ..competences.episodes import EpisodeRow, bodies, stream
 from ..competences.removed import remove_episodes
 from ..competences.tables import episodes
 from ..criteria.removed import fold_feedback
-from ..database.engine import dialect_of
 from ..memories.past_tasks import drop_past_tasks
 from ..outcomes.days import RemovedRecord, count_removed
 from ..outcomes.decay_basis import hold_bases
@@ -233,7 +233,12 @@ def thin_outcomes(
         had_texts |= {row.outcome_id for row in rows}
         entries |= entries_of(connection, ((project_id, each) for each in ids))
     if thinned_rows:
-        dialect_of(connection).replace_bodies(connection, outcomes, thinned_rows)
+        connection.execute(
+            update(outcomes)
+            .where(table.id == bindparam("row"))
+            .values(body=bindparam("replacing")),
+            [{"row": row, "replacing": body} for row, body in thinned_rows],
+        )
     write_entries(connection, {key: _without_texts(some, scorer) for key, some in entries.items()})
     drop_past_tasks(connection, project_id, [row for row, _ in thinned_rows])
     drop_texts(connection, project_id, ended)
@@ -367,7 +372,6 @@ def remove_outcomes(
             connection.execute(
                 delete(table).where(table.c.project_id == project_id, table.c.outcome_id.in_(some))
             )
-    dialect_of(connection).leave_bodies(connection)
     for part in _chunks(rows):
         connection.execute(delete(outcomes).where(outcomes.c.id.in_(part)))
     # Lessons and the effect of advice are counted from what is left.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from trackrecord.learning.memories.comparison import Likeness, compare
+from trackrecord.learning.memories.comparison import CONFLICT_FROM, Likeness, compare
 from trackrecord.learning.memories.rules import (
     MemoryRules,
     MemoryState,
@@ -141,7 +141,7 @@ def write_history(
     ]
     kept = [each for each in rest if each.because_of is None or each.because_of not in without]
     if len(kept) < len(rest) and not any(each.action == _SUPERSEDED for each in kept):
-        kept = _superseded_by_another(connection, row, kept, rest, rules)
+        kept = _superseded_by_another(connection, row, kept, rest)
     written = _written([first, *kept], known[0], rules)
     connection.execute(delete(memory_changes).where(table.memory == row.id))
     connection.execute(insert(memory_changes), [{"memory": row.id} | each for each in written])
@@ -168,7 +168,6 @@ def _superseded_by_another(
     row: Row[Any],
     kept: list[_Change],
     before: Sequence[_Change],
-    rules: MemoryRules,
 ) -> list[_Change]:
     """Return the changes with that by which the next memory that contradicts it superseded it.
 
@@ -178,11 +177,11 @@ def _superseded_by_another(
         return kept
     plain = without_prefix(row.text)
     for other in sorted(
-        similar_memories(connection, row.project_id, row.text, rules.conflict_from),
+        similar_memories(connection, row.project_id, row.text, CONFLICT_FROM),
         key=lambda each: each.row.id,
     ):
         text = without_prefix(other.row.text)
-        likeness = compare(rules, plain, text, other.similarity)
+        likeness = compare(plain, text, other.similarity)
         if other.row.id > row.id and likeness is Likeness.CONTRADICTS:
             at = other.row.created_at
             change = _Change(at, _SUPERSEDED, other.row.memory_id, None)

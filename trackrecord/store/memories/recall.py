@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Select, func, select
 
-from trackrecord.learning.memories.rules import MemoryRules, faded, recall_rank
+from trackrecord.learning.memories.rules import MAX_CANDIDATES, MemoryRules, faded, recall_rank
 from trackrecord.learning.text.search_words import asked_words, lexemes
 
 from ..database.engine import dialect_of
@@ -76,11 +76,11 @@ def recall(
     """
     wanted = 2 * limit  # at worst each of them supersedes another one
     words = lexemes(project_id, asked_words(text))
-    hits = MEMORY_WORDS.search(connection, words, rules.max_candidates)
+    hits = MEMORY_WORDS.search(connection, words, MAX_CANDIDATES)
     ranked: list[_Ranked] = []
     for start in range(0, len(hits), _LOOK_AT_ONCE):
         some = {hit.row: hit.relevance for hit in hits[start : start + _LOOK_AT_ONCE]}
-        if len(ranked) >= wanted and not _may_be_better(rules, hits[start].relevance, ranked[-1]):
+        if len(ranked) >= wanted and not _may_be_better(hits[start].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
         query = _NUMBERS.where(dialect_of(connection).is_among(memories.c.id, some))
@@ -88,7 +88,7 @@ def recall(
             effective = faded(rules, confidence, clock, now)
             if effective >= min_confidence:
                 fits = some[row]
-                rank = recall_rank(rules, fits, effective)
+                rank = recall_rank(fits, effective)
                 ranked.append(_Ranked(-rank, -created_at, memory_id, fits, effective, row))
         ranked = sorted(ranked)[:wanted]
     rows = [each.row for each in ranked]
@@ -113,9 +113,9 @@ class _Ranked(NamedTuple):
     row: int
 
 
-def _may_be_better(rules: MemoryRules, relevance: float, last: _Ranked) -> bool:
+def _may_be_better(relevance: float, last: _Ranked) -> bool:
     """Return whether a memory of that relevance may rank before the last one, at full trust."""
-    return recall_rank(rules, relevance, 1.0) >= -last.worst
+    return recall_rank(relevance, 1.0) >= -last.worst
 
 
 def reset_clocks(

@@ -17,8 +17,9 @@ from sqlalchemy import (
     update,
 )
 
-from trackrecord.learning.memories.comparison import Likeness, compare
+from trackrecord.learning.memories.comparison import CONFLICT_FROM, Likeness, compare
 from trackrecord.learning.memories.rules import (
+    MAX_TEXT_CHARS,
     MemoryRules,
     MemoryState,
     MemoryType,
@@ -95,7 +96,7 @@ def remember(
     Raises:
         InvalidMemory: the text is blank, too long, or holds what databases have no room for.
     """
-    text = checked_text(text, max_chars=rules.max_text_chars)
+    text = checked_text(text, max_chars=MAX_TEXT_CHARS)
     # Of two agents who store the same text at once, the second one finds that of the first.
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules)
@@ -103,8 +104,8 @@ def remember(
         return RememberedMemory(find_memory(connection, project_id, known.memory_id), is_new=False)
     similar: list[SimilarMemory] = []
     if not force:
-        similar = similar_memories(connection, project_id, text, rules.conflict_from)
-    alike = _by_likeness(rules, text, similar)
+        similar = similar_memories(connection, project_id, text, CONFLICT_FROM)
+    alike = _by_likeness(text, similar)
     if same := alike[Likeness.SAME]:
         best = max(same, key=_best)
         _add_source(connection, best.row.id, source, now)
@@ -119,13 +120,13 @@ def remember(
 
 
 def _by_likeness(
-    rules: MemoryRules, text: str, similar: Sequence[SimilarMemory]
+    text: str, similar: Sequence[SimilarMemory]
 ) -> dict[Likeness, list[SimilarMemory]]:
     plain = without_prefix(text)
     found: dict[Likeness, list[SimilarMemory]] = {kind: [] for kind in Likeness}
     for memory in similar:
         stored = without_prefix(memory.row.text)
-        found[compare(rules, stored, plain, memory.similarity)].append(memory)
+        found[compare(stored, plain, memory.similarity)].append(memory)
     return found
 
 

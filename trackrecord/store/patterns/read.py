@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
@@ -21,7 +22,7 @@ from .tags import tags_of
 from .transitions import evidence_of
 
 _AT_ONCE = 500
-EXAMPLES_KEPT = AntiPatternRules().examples_kept
+EXAMPLES_SHOWN: Final = 10
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ def read_examples(
     project_id: int,
     slug: str,
     *,
-    most: int = EXAMPLES_KEPT,
+    most: int = EXAMPLES_SHOWN,
 ) -> list[Example]:
     """The newest observations of a pattern, newest first: those that were received last."""
     query = (

@@ -134,7 +134,7 @@ class Adviser:
             document, counted = count_advice(
                 connection, project, self._settings.rules, now=now, tool_names=own_tool_names()
             )
-            moments = build_moments(connection, project, self._settings.rules)
+            moments = build_moments(connection, project)
             document = with_standing(document, moments)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
             parts: dict[str, tuple[str, bytes]] = {}

@@ -16,6 +16,7 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.redis.fleet_counts import RESULTS, batch_counts
 from trackrecord.redis.signs_of_life import SignOfLife
 from trackrecord.store.patterns.transitions import Transition
+from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from ..caching.refresh import RankingsRefresher
 from .background_stream import BackgroundStream
@@ -29,6 +30,8 @@ _log = structlog.get_logger(__name__)
 
 # Beyond this many full batches in the stream, another process is woken to help.
 _LONG_BACKLOG_BATCHES = 4
+# The bodies of one transaction, as far as it can be helped.
+_BATCH_BYTES: Final = 64 * MAX_BODY_BYTES
 # New outcomes do not wait longer than this for the rankings of many other projects.
 _REFRESH_AT_ONCE_S = 0.25
 # A worker that is to end does not wait longer than this for outcomes.
@@ -80,7 +83,7 @@ class Drain:
         settings = context.settings
         self._stream = stream
         self._context = context
-        self._size = BatchSize(settings.batch_size, settings.batch_bytes, settings.max_body_bytes)
+        self._size = BatchSize(settings.batch_size, _BATCH_BYTES, settings.max_body_bytes)
         self._background = BackgroundStream(stream, self._size)
         self._outage = outage
         self._settings = settings

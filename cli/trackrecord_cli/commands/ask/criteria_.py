@@ -25,8 +25,7 @@ command = group_of(CRITERIA)
 @click.option(
     "--limit",
     type=click.IntRange(min=1, max=_MOST),
-    help="Show at most this many pieces of feedback.  [default: the setting "
-    "criteria.feedback_shown, 10]",
+    help="Show at most this many pieces of feedback.  [default: 10]",
 )
 @click.option(
     "--after",

@@ -43,7 +43,6 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     from trackrecord.store.database.engine import reading
     from trackrecord.store.outcomes.projects import project_names
     from trackrecord_consolidation.retention import remove_old
-    from trackrecord_worker.jobs import tend_partitions
 
     configure_logs("warning")
     settings, _ = settings_for(None)
@@ -67,8 +66,6 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
                         )  # fmt: skip
                 except AlreadyRunning:
                     busy.append(name)
-        if not dry_run:
-            tend_partitions(engine, now=time.time())
     if as_json:
         print_json([_document(each) for each in done])
     else:

@@ -1,5 +1,6 @@
 """Memories: all of a project in pages, one with its history, and what can be done with them."""
 
+from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import Argument, Share
 from trackrecord.resources.experience.browse_memories import Causes, causes_of_changes, memory_page
@@ -98,7 +99,7 @@ def runs_behind(changed: tuple[MemoryChange, ...], causes: Causes) -> list[RunBe
 
 def add(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Store a memory."""
-    text = form.text("text", most=asked.service.settings.memories.max_text_chars)
+    text = form.text("text", most=MAX_TEXT_CHARS)
     source, force = form.optional("source", most=256), form.optional("force") is not None
 
     def do(_by: str, _reason: str | None) -> str:

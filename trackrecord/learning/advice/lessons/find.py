@@ -27,6 +27,9 @@ from .rules import LessonRules
 
 Counting = Callable[[History, LessonRules], Iterator[Finding]]
 
+# A lesson names the newest ones.
+_MAX_RUNS_SHOWN: Final = 20
+
 
 def among_judged(find: Counting) -> Counting:
     """Return the same counting, done as if the runs without a verdict had not been."""
@@ -140,7 +143,7 @@ def _lesson(
         effect=finding.effect,
         strength=strength,
         last_seen=newest[0].ended_at,
-        outcomes=tuple(run.outcome for run in newest[: rules.max_runs_shown]),
+        outcomes=tuple(run.outcome for run in newest[:_MAX_RUNS_SHOWN]),
         lines=finding.lines,
         wordless_lines=finding.wordless_lines,
         sources=len({run.source for run in newest}),

@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 
 import msgspec
 
-from ..rules import CompetenceRules
+from ..rules import MAX_TOOLS, CompetenceRules
 from .actors import USER
 
 # Episodes with a tool of a longer name are skipped.
@@ -65,7 +65,7 @@ def procedure_of(
     order = tuple(names) if rules.keep_repeats else tuple(dict.fromkeys(names))
     if not order:
         return NoProcedure.NO_TOOLS
-    if len(order) > rules.max_tools:
+    if len(order) > MAX_TOOLS:
         return NoProcedure.TOO_MANY_TOOLS
     if max(map(len, order)) > _LONGEST_NAME:
         return NoProcedure.LONG_NAME

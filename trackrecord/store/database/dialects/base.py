@@ -15,12 +15,9 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    LargeBinary,
     Row,
     Select,
     Table,
-    bindparam,
-    update,
 )
 from sqlalchemy.engine import URL
 
@@ -174,28 +171,6 @@ class Dialect(ABC):
     @abstractmethod
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Let the next row of a table, whose ids were given, get the id after the largest one."""
-
-    def replace_bodies(
-        self, connection: Connection, table: Table, rows: Sequence[tuple[int, bytes]]
-    ) -> None:
-        """Replace the bodies of outcomes, by their ids."""
-        statement = update(table).where(table.c.id == bindparam("row"))
-        statement = statement.values(body=bindparam("replacing", type_=LargeBinary))
-        connection.execute(statement, [{"row": row, "replacing": body} for row, body in rows])
-
-    def leave_bodies(self, connection: Connection) -> None:  # noqa: B027 - most have nothing to do
-        """Let outcomes that this transaction removes leave their bodies to `drop_partitions`.
-
-        Nothing, where bodies are no rows of their own.
-        """
-
-    def make_partitions(self, connection: Connection, now: float) -> int:  # noqa: ARG002 - PostgreSQL's needs them
-        """Make the partitions that the next months need; return how many were missing."""
-        return 0
-
-    def drop_partitions(self, connection: Connection, now: float) -> list[str]:  # noqa: ARG002 - as above
-        """Drop the partitions of months of which no outcome is left; return their names."""
-        return []
 
     @abstractmethod
     def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:

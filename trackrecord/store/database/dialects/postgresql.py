@@ -4,7 +4,6 @@ An index of PostgreSQL alone is one of the `ddl_extras`, and needs a revision in
 `store/migrations/versions`, even an empty one: `Dialect` in `base` says why.
 """
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -40,17 +39,6 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from trackrecord.errors import StoreUnavailable, StoreUnfit, TransferRefused
 
 from .base import Dialect, Extra
-from .partitions import (
-    BODIES,
-    SPLIT_OUTCOMES,
-    delete_left_bodies,
-    drop_partitions,
-    has_bodies,
-    leave_bodies,
-    make_partitions,
-    replace_bodies,
-    stored_as,
-)
 
 if TYPE_CHECKING:
     import psycopg  # of the extra `postgres`
@@ -119,7 +107,6 @@ class PostgreSQL(Dialect):
     name = "postgresql"
     code_points = "C"
     ddl_extras: ClassVar[tuple[Extra, ...]] = (
-        SPLIT_OUTCOMES,
         _full_text_index("memory_words"),
         _full_text_index("task_words"),
         # Bits that are read and written whole: to compress them costs more than it saves.
@@ -221,27 +208,17 @@ class PostgreSQL(Dialect):
                 names.append(column.name)
                 arrays.append(f"%b::{kind}[]")
                 given.append(values)
-        target = stored_as(table)
-        selected = (
-            f"SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)})"  # noqa: S608 - our own names only
-            f" AS given({', '.join(names)})"
+        named = ", ".join(column.name for column in columns)
+        statement = (
+            f"INSERT INTO {table.name} ({named}) SELECT {', '.join(chosen)}"  # noqa: S608 - our own names only
+            f" FROM unnest({', '.join(arrays)}) AS given({', '.join(names)}) {conflict}"
         )
-        if has_bodies(table):
-            statement = _insert_with_bodies(target, columns, selected, conflict, returning)
-        else:
-            named = ", ".join(column.name for column in columns)
-            statement = f"INSERT INTO {target} ({named}) {selected} {conflict}"
-            if returning:
-                statement += (
-                    f" RETURNING {', '.join(f'{target}.{each.name}' for each in returning)}"
-                )
+        if returning:
+            statement += (
+                f" RETURNING {', '.join(f'{table.name}.{each.name}' for each in returning)}"
+            )
         answer = connection.exec_driver_sql(statement, (*once, *given))
         return answer.all() if returning else []
-
-    def make_extras(self, connection: Connection) -> None:
-        """Create the missing parts of `ddl_extras`, and the partitions of these months."""
-        super().make_extras(connection)
-        make_partitions(connection, time.time())
 
     def repeatable_read(self, connection: Connection) -> None:
         """Raise the isolation level of the transaction."""
@@ -274,19 +251,13 @@ class PostgreSQL(Dialect):
         """
         driver: Any = connection.connection.driver_connection
         dbapi: Any = connection.dialect.loaded_dbapi
-        positions = {column.name: index for index, column in enumerate(columns)}
-        parts = {stored_as(table): {name: name for name in positions}}
-        if has_bodies(table):
-            del parts[stored_as(table)]["body"]
-            parts[BODIES] = {"outcome": "id", "received_at": "received_at", "body": "body"}
+        named = ", ".join(column.name for column in columns)
+        statement = f"COPY {table.name} ({named}) FROM STDIN (FORMAT BINARY)"
         try:
-            for target, taken in parts.items():
-                statement = f"COPY {target} ({', '.join(taken)}) FROM STDIN (FORMAT BINARY)"
-                some = [positions[name] for name in taken.values()]
-                with driver.cursor() as cursor, cursor.copy(statement) as copy:
-                    copy.set_types([_copied_as(columns[index]) for index in some])
-                    for row in rows:
-                        copy.write_row([row[index] for index in some])
+            with driver.cursor() as cursor, cursor.copy(statement) as copy:
+                copy.set_types([_copied_as(column) for column in columns])
+                for row in rows:
+                    copy.write_row(row)
         except (dbapi.IntegrityError, dbapi.DataError) as error:
             reason = str(error).strip().splitlines()[0]
             message = f"the database does not take rows of {table.name} ({reason})"
@@ -300,7 +271,7 @@ class PostgreSQL(Dialect):
         query = text(
             "SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)"
         )
-        values = {"table": stored_as(table), "count": count}
+        values = {"table": table.name, "count": count}
         return sorted(connection.execute(query, values).scalars())
 
     def continue_numbering(self, connection: Connection, table: Table) -> None:
@@ -310,29 +281,8 @@ class PostgreSQL(Dialect):
                 "SELECT setval(pg_get_serial_sequence(:table, 'id'), max(id))"  # noqa: S608 - our own name
                 f" FROM {table.name} HAVING max(id) IS NOT NULL"
             ),
-            {"table": stored_as(table)},
+            {"table": table.name},
         )
-
-    def replace_bodies(
-        self,
-        connection: Connection,
-        table: Table,  # noqa: ARG002 - others need it
-        rows: Sequence[tuple[int, bytes]],
-    ) -> None:
-        """Replace the bodies of outcomes where they lie."""
-        replace_bodies(connection, rows)
-
-    def leave_bodies(self, connection: Connection) -> None:
-        """Let outcomes that this transaction removes leave their bodies to `drop_partitions`."""
-        leave_bodies(connection)
-
-    def make_partitions(self, connection: Connection, now: float) -> int:
-        """Make the partitions of the bodies of this month and the next ones."""
-        return make_partitions(connection, now)
-
-    def drop_partitions(self, connection: Connection, now: float) -> list[str]:
-        """Drop the bodies of the months of which no outcome is left."""
-        return drop_partitions(connection, now)
 
     def shorten_log(self, engine: Engine) -> None:
         """Do nothing: the server sees to its own log."""
@@ -383,7 +333,7 @@ class PostgreSQL(Dialect):
         raise TransferRefused(message)
 
     def erase_remains(self, engine: Engine) -> None:
-        """Delete bodies of removed outcomes and vectors of texts that are gone; vacuum the tables.
+        """Delete vectors of texts that are gone; vacuum the tables.
 
         The room of deleted rows is used again then.
         """
@@ -395,7 +345,6 @@ class PostgreSQL(Dialect):
                         " FROM competence_numbers n WHERE n.text_digest = v.digest)"
                     )
                 )
-            delete_left_bodies(connection)
             connection.execute(text("VACUUM"))
 
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
@@ -492,26 +441,6 @@ class PostgreSQL(Dialect):
             ),
         )
         return [(row, score) for row, score in rows]
-
-
-def _insert_with_bodies(
-    target: str,
-    columns: Sequence[Column[Any]],
-    selected: str,
-    conflict: str,
-    returning: Sequence[Column[Any]],
-) -> str:
-    """Return the statement that inserts outcomes, and the bodies of those that are new."""
-    named = ", ".join(column.name for column in columns)
-    own = ", ".join(column.name for column in columns if column.name != "body")
-    return (
-        f"WITH told ({named}) AS MATERIALIZED ({selected}), new AS ("  # noqa: S608 - our own names only
-        f"INSERT INTO {target} ({own}) SELECT {own} FROM told {conflict}"
-        " RETURNING id, project_id, outcome_id, received_at),"
-        f" bodies AS (INSERT INTO {BODIES} SELECT new.id, new.received_at, told.body"
-        " FROM new JOIN told USING (project_id, outcome_id))"
-        f" SELECT {', '.join(each.name for each in returning) or 'id'} FROM new"
-    )
 
 
 # The first that a type is; an integer of 64 bits is an integer for SQLAlchemy, too.

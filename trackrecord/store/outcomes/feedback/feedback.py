@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, select
 
+from trackrecord.learning.criteria.weights import NAMED_VALUE
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
@@ -73,7 +74,7 @@ _COLUMNS: Final = tuple(column for column in feedback.c if column.name != "id")
 
 
 def record_feedback(
-    connection: Connection, project_id: int, given: Iterable[GivenFeedback], *, named_value: float
+    connection: Connection, project_id: int, given: Iterable[GivenFeedback]
 ) -> list[GivenFeedback]:
     """Store feedback; return what was new.
 
@@ -81,7 +82,6 @@ def record_feedback(
         connection: within a writing transaction.
         project_id: whose feedback.
         given: in any order; of several with one id, the one that was received first is recorded.
-        named_value: what a verdict on a criterion that is named counts for.
     """
     by_id: dict[str, GivenFeedback] = {}
     for each in sorted(given, key=lambda each: (each.received_at, each.feedback_id)):
@@ -89,7 +89,7 @@ def record_feedback(
     rows = [
         (
             project_id, each.feedback_id, each.received_at, each.given_at, each.subject, each.name,
-            each.verdict.value, _value(each, named_value), each.subject != "criterion",
+            each.verdict.value, _value(each), each.subject != "criterion",
             each.task_id, each.source,
         )
         for _, each in sorted(by_id.items())
@@ -101,10 +101,10 @@ def record_feedback(
     return sorted(new, key=lambda each: (each.received_at, each.feedback_id))
 
 
-def _value(given: GivenFeedback, named_value: float) -> float:
+def _value(given: GivenFeedback) -> float:
     if given.verdict is Verdict.NEUTRAL:
         return 0.0
-    return named_value if given.subject == "criterion" else 1.0
+    return NAMED_VALUE if given.subject == "criterion" else 1.0
 
 
 def feedback_on(connection: Connection, project_id: int, subject: Subject) -> list[Row[Any]]:

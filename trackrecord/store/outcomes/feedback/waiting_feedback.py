@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
+from trackrecord.learning.criteria.weights import NAMED_VALUE
 from trackrecord.wire.feedback import Subject
 
 from ..tables import feedback
@@ -66,7 +67,7 @@ def wait_for(
         )
 
 
-def wait_again(connection: Connection, project_id: int, *, named_value: float) -> None:
+def wait_again(connection: Connection, project_id: int) -> None:
     """Mark all feedback on patterns as waiting, and recount that on criteria, for a rebuild."""
     own = feedback.c.project_id == project_id
     connection.execute(
@@ -75,5 +76,5 @@ def wait_again(connection: Connection, project_id: int, *, named_value: float) -
     connection.execute(
         update(feedback)
         .where(own, feedback.c.subject == "criterion", feedback.c.value != 0)
-        .values(value=named_value)
+        .values(value=NAMED_VALUE)
     )

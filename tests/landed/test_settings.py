@@ -1,0 +1,183 @@
+"""Every setting of a landed state may still be there: what has gone is named, and stops nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from tests.landed.states import STATES
+from tests.worker.test_up import Up
+from tests.worker.working import until
+from trackrecord.errors import SettingsError
+from trackrecord.settings.agent_settings import gone_remark, load_agent_settings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.gone_settings import is_gone
+from trackrecord.settings.setting_sources import ENV_PREFIX
+from trackrecord.settings.setting_values import annotations_of, settings_of
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_cli.main import run
+
+_MOST = 140
+_PUBLISH = """
+import trackrecord
+assert trackrecord.publish(task_id="t", success=True, strategy="Split by layer")
+print(trackrecord.dropped())
+"""
+
+
+def _parts(variable: str) -> tuple[str, str]:
+    name, _, number = variable.removeprefix(ENV_PREFIX).lower().partition("__")
+    return name, number
+
+
+@pytest.fixture(params=STATES, ids=lambda state: state.name)
+def then(request, home) -> dict[str, str]:
+    """The variables of every setting of a landed state, with its defaults."""
+    text = (Path(__file__).parent / request.param.name / "settings.json").read_text()
+    found: dict[str, str] = json.loads(text)
+    return found | {"TRACKRECORD_HOME": str(home), "TRACKRECORD_HTTP__PORT": "0"}
+
+
+@pytest.fixture
+def gone(then) -> list[str]:
+    """Settings among them that have gone."""
+    gone = [each for each in map(_parts, then) if is_gone(*each)]
+    return [".".join(filter(None, each)) for each in gone]
+
+
+@pytest.fixture(params=["environment", "file"])
+def written(request, then, tmp_path, monkeypatch) -> None:
+    """Write them into the environment, or into the user's file."""
+    if request.param == "environment":
+        for variable, text in then.items():
+            monkeypatch.setenv(variable, text)
+        return
+    file = tmp_path / "trackrecord.toml"
+    plain, sections = [], {}
+    for variable, text in then.items():
+        name, number = _parts(variable)
+        line = f"{number or name} = {_toml(text)}"
+        if text:
+            (sections.setdefault(name, []) if number else plain).append(line)
+    for name, lines in sections.items():
+        plain += [f"[{name}]", *lines]
+    file.write_text("\n".join(plain), encoding="utf-8")
+    monkeypatch.setenv("TRACKRECORD_CONFIG", str(file))
+    # The tests have settings of their own.
+    for variable in ("TRACKRECORD_HTTP__PORT", "TRACKRECORD_HOME"):
+        monkeypatch.setenv(variable, then[variable])
+
+
+def _toml(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    # "true" is one of three words, too.
+    return json.dumps(text if isinstance(value, bool) else value, ensure_ascii=False)
+
+
+def assert_named(line: str, gone: list[str]) -> None:
+    """One line names each of them."""
+    assert [name for name in gone if name not in line] == []
+
+
+@pytest.mark.usefixtures("written")
+def test_they_are_read(then, gone, home):
+    """By agents and by the daemon; what is left has the values of then."""
+    assert load_agent_settings().home == load_settings().home == home
+    assert_named(gone_remark() or "", gone)
+    assert len(gone) >= 60
+    for variable in then:
+        name, number = _parts(variable)
+        known = settings_of(DaemonSettings).get(name)
+        is_there = known is not None and (
+            not number or number in settings_of(known.rules or type(None))
+        )
+        assert is_there != is_gone(name, number), variable
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("written")
+def test_up_starts(home, gone):
+    """And says in one line which of them have gone."""
+    # Nothing is handed on: all of it comes from where it is written.
+    with patch.object(Settings, "as_environment", lambda _: {}):
+        up = Up(load_settings())
+    try:
+        up.until_up()
+        until(lambda: "CHANGELOG.md" in up.said)
+        (line,) = (line for line in up.said.splitlines() if "CHANGELOG.md" in line)
+        assert_named(line, gone)
+    finally:
+        up.end()
+
+
+@pytest.mark.usefixtures("written")
+def test_doctor_says_so_too(gone, capfd):
+    """As a note."""
+    run(["doctor", "--json"])
+    (note,) = json.loads(capfd.readouterr().out)["notes"]
+    assert_named(note, gone)
+
+
+@pytest.mark.usefixtures("written")
+def test_an_agent_publishes(home, client):
+    """Its outcome arrives."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _PUBLISH], capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert ran.stdout == "{}\n"
+    assert client.xlen(load_settings(home=home).keys.outcomes) == 1
+
+
+def test_what_is_left_of_a_section_counts(monkeypatch, home):
+    """Where the whole section is one JSON object."""
+    monkeypatch.setenv("TRACKRECORD_MEMORIES", '{"max_ranked": 3, "confidence": 0.6}')
+    for load in (load_agent_settings, load_settings):
+        assert load(home=home).memories.confidence == 0.6
+    assert gone_remark() == (
+        "a setting has gone and changes nothing: memories.max_ranked; take it out, CHANGELOG.md "
+        "says what to use instead"
+    )
+
+
+@pytest.mark.parametrize("variable", ["MEMORIES__MAX_RANKD", "ADVICE__MAX_RNS", "BATCH_BYTS"])
+def test_a_misspelt_one_is_refused(variable, monkeypatch):
+    """As one that never was."""
+    monkeypatch.setenv(ENV_PREFIX + variable, "3")
+    for load in (load_agent_settings, load_settings):
+        with pytest.raises(SettingsError, match=f"unknown setting {ENV_PREFIX}{variable}"):
+            load()
+
+
+def test_a_misspelt_number_of_a_section_is_refused(monkeypatch):
+    """Beside one that has gone."""
+    monkeypatch.setenv("TRACKRECORD_MEMORIES", '{"max_ranked": 3, "confidnce": 0.6}')
+    with pytest.raises(SettingsError, match=r"unknown setting memories\.confidnce"):
+        load_settings()
+
+
+def test_a_number_that_only_code_may_choose_is_no_setting():
+    """Each of them was one, and is known to have gone."""
+    sections = annotations_of(DaemonSettings).items()
+    inner = [(name, "") for name, one in sections if not one.is_setting] + [
+        (name, number)
+        for name, one in sections
+        if one.rules is not None
+        for number, each in annotations_of(one.rules).items()
+        if not each.is_setting
+    ]
+    assert inner
+    assert [each for each in inner if not is_gone(*each)] == []
+
+
+def test_few_settings():
+    """A person reads them all before choosing one: a new one takes the place of another."""
+    declared = settings_of(DaemonSettings).values()
+    numbers = [1 if each.rules is None else len(settings_of(each.rules)) for each in declared]
+    assert sum(numbers) <= _MOST
