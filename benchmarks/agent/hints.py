@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from math import ceil
 from statistics import median
 
@@ -50,7 +49,7 @@ def measure(scale: Scale) -> Measured:
             _BARE: Program([sys.executable, "-I", "-S", "-c", "pass"]),
         }
         served = [sys.executable, "-m", "trackrecord_door"]
-        changed = replace(settings, http=type(settings.http)(port=0))
+        changed = settings.model_copy(update={"http": type(settings.http)(port=0)})
         with child_process(served, changed, log="door.log"):
             wait_until(
                 lambda: find_door(settings.home) is not None,

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
@@ -45,7 +44,7 @@ def measure(scale: Scale) -> Measured:
             command = ["/bin/sh", "-c", hook_command(settings.home, agent)]
             programs[name] = Program(command, text)
         door = [sys.executable, "-m", "trackrecord_door"]
-        changed = replace(settings, http=type(settings.http)(port=0))
+        changed = settings.model_copy(update={"http": type(settings.http)(port=0)})
         with child_process(door, changed, log="door.log"):
             wait_until(
                 lambda: find_door(settings.home) is not None,

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.harness.asking import ask
@@ -93,7 +93,7 @@ def _timed(settings: Settings, kind: str, count: int, *rest: str) -> _Call:
 
 
 def _with_redis(settings: Settings, url: str) -> Settings:
-    return replace(settings, redis_url=url)
+    return Settings(**settings.model_dump(exclude_unset=True) | {"redis_url": url})
 
 
 @contextmanager

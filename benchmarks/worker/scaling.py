@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import psycopg
@@ -138,7 +138,7 @@ class _Run:
 
     def __init__(self, server: str, url: str, settings: Settings, client: redis.Redis) -> None:
         # Refreshing is measured apart.
-        self._settings = replace(settings, refresh_every_s=3600.0)
+        self._settings = settings.model_copy(update={"refresh_every_s": 3600.0})
         self._client = client
         self._url = url
         self._postgres = postgres_pid(server)

@@ -11,9 +11,7 @@ import yaml
 from tests.deployment.compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 from trackrecord.errors import SettingsError
 from trackrecord.redis.roles import acl_file
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.setting_values import settings_of
-from trackrecord.settings.settings import ENV_PREFIX, load_settings
+from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.start.up_ import HTTP_MODULE
 from trackrecord_door.protocol.listening import check_access
 from trackrecord_worker.checks.health import CHECKS
@@ -97,7 +95,7 @@ def test_every_setting_is_known(compose, name, monkeypatch):
     """The environment of ours is made of settings, and they are valid."""
     environment = compose["services"][name]["environment"]
     assert all(variable.startswith(ENV_PREFIX) for variable in environment)
-    known = {ENV_PREFIX + name.upper() for name in settings_of(DaemonSettings)}
+    known = {ENV_PREFIX + field.upper() for field in Settings.model_fields}
     assert {variable.partition("__")[0] for variable in environment} <= known
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)

@@ -13,7 +13,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.redis.signs_of_life import LIFETIME_S
 from trackrecord.resources.operation.status import StatusAnswer
-from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.settings import Settings
 from trackrecord_producers.delivery.drops import Reason
 
 GLOSSARY = DOCS / "glossary.md"
@@ -51,7 +51,7 @@ def test_health_of_a_worker():
 )
 def test_defaults_that_the_flow_quotes(setting, quoted):
     """how-it-learns.md walks through the flow with the numbers that are set."""
-    sentence = quoted.format(getattr(DaemonSettings(), setting))
+    sentence = quoted.format(Settings.model_fields[setting].default)
     assert sentence in " ".join(text_of("docs/how-it-learns.md").split())
 
 

@@ -9,8 +9,7 @@ import click
 import pytest
 
 from tests.docs.documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.setting_values import settings_of
+from trackrecord.settings.settings import Settings
 from trackrecord_cli.main import COMMANDS, cli
 
 # Words of another language's grammar: what they stand for has a plain English form. "There is no
@@ -114,7 +113,7 @@ def test_the_search_finds_forbidden_phrases():
     assert not list(_phrases_in("There is no such command, so the answer is no."))
 
 
-DESCRIPTIONS = {name: each.description for name, each in settings_of(DaemonSettings).items()}
+DESCRIPTIONS = {name: field.description or "" for name, field in Settings.model_fields.items()}
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)

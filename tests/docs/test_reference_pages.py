@@ -9,7 +9,6 @@ import pytest
 
 from tests.docs.documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.gone_settings import GONE
 from trackrecord.settings.setting_sources import CONFIG_VARIABLE
 from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
@@ -71,17 +70,11 @@ def test_every_setting_says_what_it_means():
 
 
 def test_every_variable_that_a_page_names_is_a_setting():
-    """Prose and examples name no setting that is not there, but for the changes of the past."""
+    """Prose and examples name no setting that is not there."""
     known = _names_in_code() | {CONFIG_VARIABLE}
-    gone = {
-        f"{ENV_PREFIX}{section}__{number}".upper() if section else f"{ENV_PREFIX}{number.upper()}"
-        for section, numbers in GONE.items()
-        for number in numbers
-    }
     for name in PAGE_NAMES:
         for variable in re.findall(rf"\b{ENV_PREFIX}[A-Z0-9_]+", text_of(name)):
-            then = gone if name == "CHANGELOG.md" else set()
-            assert variable in known | then, f"{name} names {variable}"
+            assert variable in known, f"{name} names {variable}"
 
 
 def test_example_files_are_valid():

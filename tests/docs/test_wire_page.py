@@ -20,7 +20,7 @@ from trackrecord.inflight.rules import (
 )
 from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.redis.keys import Keys
-from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.settings import Settings
 from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback
@@ -233,7 +233,7 @@ def test_example_errors_are_errors():
     assert {decode_error(error.encode()).report for error in found} == {
         "error", "resolved", "ended",
     }  # fmt: skip
-    keys = Keys(DaemonSettings().redis_prefix)
+    keys = Keys(Settings.model_fields["redis_prefix"].default)
     digest = sha256(b"build-4711").hexdigest()
     key = keys.retry("build-4711", "default")
     assert f'HGET "{key.replace(digest, "$task")}" en' in page
@@ -248,7 +248,7 @@ def test_example_errors_are_errors():
 
 def test_keys_and_version():
     """The streams and the version are those of the code."""
-    keys = Keys(DaemonSettings().redis_prefix)
+    keys = Keys(Settings.model_fields["redis_prefix"].default)
     text = text_of(PAGE)
     assert f"XADD {keys.outcomes} * v {WIRE_VERSION} body" in text
     assert f"`{keys.dead}`" in text

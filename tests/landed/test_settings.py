@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -43,14 +42,14 @@ def then(request, home) -> dict[str, str]:
 
 @pytest.fixture
 def gone(then) -> list[str]:
-    """Settings among them that have gone."""
+    """Those of them that have gone."""
     gone = [each for each in map(_parts, then) if is_gone(*each)]
     return [".".join(filter(None, each)) for each in gone]
 
 
 @pytest.fixture(params=["environment", "file"])
 def written(request, then, tmp_path, monkeypatch) -> None:
-    """Write them into the environment, or into the user's file."""
+    """They stand in the environment, or in the user's file."""
     if request.param == "environment":
         for variable, text in then.items():
             monkeypatch.setenv(variable, text)
@@ -105,9 +104,8 @@ def test_they_are_read(then, gone, home):
 @pytest.mark.usefixtures("written")
 def test_up_starts(home, gone):
     """And says in one line which of them have gone."""
-    # Nothing is handed on: all of it comes from where it is written.
-    with patch.object(Settings, "as_environment", lambda _: {}):
-        up = Up(load_settings())
+    # Nothing but its home is handed on: the rest comes from where it is written.
+    up = Up(Settings.model_construct(home=home))
     try:
         up.until_up()
         until(lambda: "CHANGELOG.md" in up.said)

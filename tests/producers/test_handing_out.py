@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from tests.support.changed_settings import changed
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord_producers.delivery.stream_and_spool_format import spool_line
@@ -121,7 +120,7 @@ trackrecord.rankings(project="p")
     agent(agent_settings, program)
     assert len(exposures_on(client, agent_settings)) == 1
     assert exposures_on(client, agent_settings, b"recall") == []
-    away = changed(agent_settings, holdout=0.9)
+    away = agent_settings.model_copy(update={"holdout": 0.9})
     cache_memories(client, agent_settings, holdout=0.9)
     program = """
 import trackrecord
@@ -135,7 +134,7 @@ print({each.arm: each.memory_ids for each in answers})
 
 def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, client):
     """And are forwarded by whoever gets through; what is invalid is dropped and counted."""
-    away = changed(agent_settings, redis_url="unix:///nowhere/redis.sock")
+    away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
     exposure_id, dropped, recalled = agent(away, LATER)
     assert dropped == "None {'invalid': 1}"
     assert recalled == "True False {'invalid': 2}"

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 import trackrecord
-from tests.support.changed_settings import changed
 from trackrecord_producers.delivery.stream_and_spool_format import spool_line
 from trackrecord_producers.publishing.memory_call import remember
 from trackrecord_producers.spool.files import SpoolWriter
@@ -60,7 +59,7 @@ def test_its_own_project(agent_settings, client):
 
 def test_without_redis_it_waits_in_the_spool(agent_settings, redis_server, client):
     """And is forwarded by whoever gets through, as a memory again."""
-    away = changed(agent_settings, redis_url="unix:///nowhere/redis.sock")
+    away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
     memory_id, dropped = agent(away, "用 uv 管理 Python")
     assert dropped == "{}"
     (path,) = agent_settings.spool_dir.glob("*.jsonl")

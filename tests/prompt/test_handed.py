@@ -6,7 +6,6 @@ import pytest
 
 import trackrecord
 from tests.prompt.advised import NOW, advice, kind, pattern_entry
-from tests.support.changed_settings import changed
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -55,7 +54,7 @@ def reader_of(fake_client, settings):
                 **({"patterns": GIVEN} | (document or {})),
             ),
         )
-        return RankingsReader(changed(settings, **more), fake_client)
+        return RankingsReader(settings.model_copy(update=more), fake_client)
 
     return make
 

@@ -10,12 +10,11 @@ import pytest
 import redis
 from sqlalchemy import Engine, select
 
-from tests.support.changed_settings import changed
 from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.errors import InvalidEntry
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import Repository
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.kinds import KINDS, decoder_of
@@ -122,7 +121,9 @@ def test_a_nest_of_ten_thousand(
         head + b'"later":' + deep + b"}",
         body(1),
     )
-    roomy = changed(store_settings, max_body_bytes=2**20)
+    roomy = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 2**20}
+    )
     done = worker_of(roomy).drain.run()
     assert done["recorded"] + done["refused"] == 6
     assert done["recorded"] >= 1
@@ -212,7 +213,9 @@ def test_replay_after_the_limit_was_raised(
     large = body(1, metadata={"x": "y" * 5000})
     publish(client, store_settings, large, b"never right")
     assert worker.drain.run()["refused"] == 2
-    raised = changed(store_settings, max_body_bytes=8192)
+    raised = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 8192}
+    )
     assert "2 put back" in replay(raised, monkeypatch, "--all")
     assert client.xlen(store_settings.keys.dead) == 0
     done = worker_of(raised).drain.run()

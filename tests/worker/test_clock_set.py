@@ -13,7 +13,6 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.changed_settings import changed
 from tests.worker.working import body, log_lines, process, publish, until
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
@@ -113,7 +112,9 @@ def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
 
     The time that was noted is moved instead of the clock; without a jump nothing is taken over.
     """
-    settings = changed(store_settings, claim_idle_s=999)
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 999}
+    )
     dead, living = worker_of(settings), worker_of(settings)
     publish(dead.redis, settings, body(1))
     stream = OutcomeStream(dead.redis, settings.keys)

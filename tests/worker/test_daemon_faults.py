@@ -16,7 +16,6 @@ import pytest
 import redis
 from sqlalchemy import Engine
 
-from tests.support.changed_settings import changed
 from tests.support.postgres import new_server
 from tests.worker.working import (
     all_counted,
@@ -95,7 +94,9 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: in
     chance = random.Random(5)
     rounds, each_round = 4, 600
     number = rounds * each_round
-    settings = changed(quick, batch_size=20, worker_concurrency=processes)
+    settings = load_settings(
+        **quick.model_dump(exclude_unset=True) | {"batch_size": 20, "worker_concurrency": processes}
+    )
     with (
         Daemon(settings, log=log) as daemon,
         store_of(settings) as engine,
@@ -173,7 +174,9 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
 def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: Path) -> None:
     """Agents notice nothing and lose nothing; the worker finds its way back by itself."""
     outside = EmbeddedRedis(home / "outside", home / "outside.sock")
-    away = changed(quick, redis_url=f"unix://{outside.socket}")
+    away = load_settings(
+        **quick.model_dump(exclude_unset=True) | {"redis_url": f"unix://{outside.socket}"}
+    )
     publisher = Publisher(lambda: away)
     ids: list[str | None] = []
     slowest_call = longest_pause = 0.0
@@ -223,7 +226,10 @@ def test_redis_away_while_the_worker_holds_wake_ups(
     Its children are stopped while it takes the wake-ups, and continue when Redis is away.
     """
     outside = EmbeddedRedis(home / "outside", home / "outside.sock")
-    away = changed(quick, redis_url=f"unix://{outside.socket}", worker_concurrency=1)
+    away = load_settings(
+        **quick.model_dump(exclude_unset=True)
+        | {"redis_url": f"unix://{outside.socket}", "worker_concurrency": 1}
+    )
     outside.start()
     try:
         with Daemon(away, log=log) as daemon, store_of(away) as engine:
@@ -314,7 +320,7 @@ def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
     path = Path(log.name)
     with new_server() as server:
         url = server.get_uri()
-        settings = changed(quick, database_url=url)
+        settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
         with Daemon(settings, log=log), store_of(settings) as engine:
 
             @contextlib.contextmanager
@@ -336,7 +342,10 @@ def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
     """Started before Redis and before the database can be reached, they recover by themselves."""
     folder = quick.home / "later"
     folder.write_text("in the way")
-    settings = changed(quick, database_url=f"sqlite:///{folder}/trackrecord.db")
+    settings = load_settings(
+        **quick.model_dump(exclude_unset=True)
+        | {"database_url": f"sqlite:///{folder}/trackrecord.db"}
+    )
     path = Path(log.name)
     server = EmbeddedRedis(quick.home / "redis", quick.embedded_redis_socket)
     with (

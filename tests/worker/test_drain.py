@@ -9,11 +9,10 @@ import pytest
 import redis
 from sqlalchemy import Engine, event, select, text
 
-from tests.support.changed_settings import changed
 from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
@@ -164,10 +163,12 @@ def test_what_a_dead_worker_left_is_taken_over(
     dead = OutcomeStream(client, store_settings.keys)
     dead.ensure_group()
     assert len(dead.read_new(100, None)) == 26
-    patient = worker_of(changed(store_settings, claim_idle_s=3600))
+    patient = worker_of(
+        load_settings(**store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 3600})
+    )
     assert patient.drain.take_over()["batches"] == 0
     time.sleep(2 * store_settings.claim_idle_s)
-    quick = changed(store_settings, batch_size=10)
+    quick = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 10})
     done = worker_of(quick).drain.take_over()
     assert (done["recorded"], done["refused"], done["batches"]) == (25, 1, 3)
     assert pending(client, store_settings) == 0
@@ -244,7 +245,7 @@ def test_the_stream_may_vanish(
 def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Settings,
                                       client: redis.Redis) -> None:  # fmt: skip
     """Once in a drain; a short one wakes nobody."""
-    small = changed(store_settings, batch_size=5)
+    small = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 5})
     stages = worker_of(small)
     woken: list[int] = []
     stages.drain._wake_another = lambda: woken.append(1)
@@ -258,7 +259,9 @@ def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Setti
 
 def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: redis.Redis) -> None:
     """A drain gives its process back after its slice, however much is waiting."""
-    small = changed(store_settings, batch_size=1, drain_slice_s=0.3)
+    small = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"batch_size": 1, "drain_slice_s": 0.3}
+    )
     stages = worker_of(small)
     publish(client, small, *(body(n) for n in range(3000)))
     done = stages.drain.run()

@@ -6,7 +6,6 @@ from itertools import permutations
 
 import msgspec
 
-from tests.support.changed_settings import changed
 from tests.worker.working import body
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
@@ -190,7 +189,7 @@ def test_killed_before_the_entry_was_acknowledged(worker_of, store_settings, cli
     client.xgroup_create(stream, CONSUMER_GROUP, id="0")
     ((_, read),) = client.xreadgroup(CONSUMER_GROUP, "a-dead-worker", {stream: ">"})
     assert len(read) == 1
-    heir = worker_of(changed(store_settings, claim_idle_s=0.0001))
+    heir = worker_of(store_settings.model_copy(update={"claim_idle_s": 0.0}))
     heir.drain.take_over()
     heir.drain.take_over()
     assert in_flight(client, store_settings).read("build").stats.total == 1
@@ -234,7 +233,7 @@ def test_two_things_in_one_entry(worker, store_settings, client):
 def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, client):
     """Beyond as many as a task may have errors they become dead letters."""
     rules = ErrorRules(max_per_task=2, max_per_project=100)
-    small = changed(store_settings, errors=rules)
+    small = store_settings.model_copy(update={"errors": rules})
     tell(client, small, *({**RESOLVED, "error_id": f"never-{number}"} for number in range(3)))
     done = worker_of(small).drain.run()
     assert (done["errors"], done["refused"]) == (2, 1)

@@ -15,7 +15,6 @@ import pytest
 import redis
 from sqlalchemy import Engine, select, update
 
-from tests.support.changed_settings import changed
 from tests.support.endpoint_server import EndpointServer, serving
 from tests.worker.working import body, process, publish, recorded_ids, until
 from trackrecord.artifacts.store import ArtifactStore
@@ -150,7 +149,7 @@ def a_dead_workers_outcome_is_learnt(worker: Wakened) -> Callable[[], bool]:
 
 def a_spooled_outcome_reaches_the_stream(worker: Wakened) -> Callable[[], bool]:
     """A producer spooled an outcome while Redis was away; it is forwarded to the stream."""
-    away = changed(worker.settings, redis_url="redis://127.0.0.1:1/0")
+    away = worker.settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
     publisher = Publisher(lambda: away)
     assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
     publisher.close()

@@ -3,7 +3,6 @@
 import msgspec
 from sqlalchemy import text
 
-from tests.support.changed_settings import changed
 from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.effect_consent import note_effect_consent
@@ -117,7 +116,7 @@ def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
     """From `rankings()` through the stream to the effect: with advice, and without."""
     client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(0)})
     worker.drain.run()
-    reader = RankingsReader(changed(store_settings, holdout=0.5))
+    reader = RankingsReader(store_settings.model_copy(update={"holdout": 0.5}))
     publisher = Publisher(lambda: store_settings)
     monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
     arms = []

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import redis
 from structlog.testing import capture_logs
 
-from tests.support.changed_settings import changed
 from tests.worker.working import until
 from trackrecord.settings.settings import Settings
 from trackrecord_worker import jobs
@@ -102,7 +101,7 @@ def test_a_master_that_is_demoted_while_a_worker_waits(
     worker_of: Callable[[Settings], Services], settings: Settings, redis_server: EmbeddedRedis
 ) -> None:
     """It ends the read with an error of its own: that is no fault of ours either."""
-    worker = worker_of(changed(settings, drain_block_s=60.0, drain_slice_s=60.0))
+    worker = worker_of(settings.model_copy(update={"drain_block_s": 60.0, "drain_slice_s": 60.0}))
 
     def demote() -> None:
         with redis_server.client() as admin:

@@ -9,7 +9,6 @@ import pytest
 import redis
 from sqlalchemy import Engine, update
 
-from tests.support.changed_settings import changed
 from tests.worker.working import body, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
 from trackrecord.prompt.reading.cache import write_document
@@ -50,7 +49,10 @@ def test_many_batches_are_few_refreshes(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """At most one in each interval, and the last one shows all that was learnt."""
-    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=60)
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 60}
+    )
     stages = worker_of(settings)
     written = []
     refresh = stages.refresher.refresh
@@ -68,7 +70,10 @@ def test_learning_goes_on_where_many_projects_change(
 
     When nothing waits, the rankings of all projects are fresh.
     """
-    settings = changed(store_settings, batch_size=40, refresh_every_s=0.001, drain_slice_s=60)
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 40, "refresh_every_s": 0.001, "drain_slice_s": 60}
+    )
     stages = worker_of(settings)
     refreshed: list[str] = []
     refresh = stages.refresher.refresh
@@ -103,7 +108,10 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """Learning goes first; whoever learns the rest brings the rankings up to date, too."""
-    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=0.1)
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 0.1}
+    )
     stages = worker_of(settings)
     learn = stages.drain.learn_entries
 
@@ -177,7 +185,9 @@ def test_old_rankings_are_computed_anew(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """Without any outcome: evidence ages."""
-    settings = changed(store_settings, rankings_max_age_s=0.2)
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"rankings_max_age_s": 0.2}
+    )
     stages = worker_of(settings)
     publish(client, settings, body(1))
     stages.drain.run()

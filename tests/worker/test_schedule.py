@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, insert, update
 
 from tests.store.teaching import outcome, teach
-from tests.support.changed_settings import changed
 from trackrecord.errors import SettingsError
 from trackrecord.settings.retention_settings import RetentionSettings
 from trackrecord.settings.settings import Settings, load_settings
@@ -188,7 +187,7 @@ def test_a_removal_that_was_missed_is_caught_up(
 ) -> None:
     """Also where no episode waits: once a night has passed since something became too old."""
     retention = RetentionSettings(**{what: 7})
-    settings = changed(settings, retention=retention)
+    settings = settings.model_copy(update={"retention": retention})
     for name in ("p", "q"):
         teach(store, [outcome(name, received=NIGHT - 8 * DAY, project=name)], now=NIGHT - 8 * DAY)
     assert not is_due(store, settings, NIGHT - 60)

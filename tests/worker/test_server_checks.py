@@ -15,7 +15,6 @@ import redis
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
-from tests.support.changed_settings import changed
 from tests.worker.working import process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
 from trackrecord.redis.roles import LEARNER
@@ -125,7 +124,7 @@ def as_user(named: Settings) -> Settings:
     """The same server, by a user of its own."""
     socket_path = named.embedded_redis_socket
     url = f"unix://fleet:secret@{socket_path}"
-    return changed(named, redis_url=url)
+    return load_settings(**named.model_dump(exclude_unset=True) | {"redis_url": url})
 
 
 @pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])
@@ -189,7 +188,7 @@ def test_up_refuses_before_it_starts_anything(named: Settings, client: redis.Red
     assert daemon.pids() == {}
     client.config_set("maxmemory-policy", "noeviction")
     with pytest.raises(ServerUnavailable, match="database"):
-        Daemon(changed(named, database_url="postgresql://127.0.0.1:1/x")).start()
+        Daemon(named.model_copy(update={"database_url": "postgresql://127.0.0.1:1/x"})).start()
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from sqlalchemy import Engine, event, func, select, update
 from sqlalchemy.pool import QueuePool
 
 from tests.store.teaching import outcome, teach
-from tests.support.changed_settings import changed
 from tests.worker.working import body, process, publish, recorded_ids, until
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis.signs_of_life import living_on_host
@@ -99,7 +98,7 @@ def test_one_process_does_all_that_workers_and_beat_do(
         long_ago = time.time() - 2 * NIGHT_S
         connection.execute(update(outcomes).values(received_at=long_ago))
 
-    away = changed(settings, redis_url="redis://127.0.0.1:1/0")
+    away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
     publisher = Publisher(lambda: away)
     assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
     publisher.close()

@@ -11,7 +11,6 @@ import pytest
 import redis
 from sqlalchemy import Engine
 
-from tests.support.changed_settings import changed
 from tests.worker.working import all_counted, body, learnt_counts, recorded_ids, until
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
@@ -26,7 +25,7 @@ from trackrecord.resources.operation.dead_letters import (
 )
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.resources.operation.metrics import fleet_figures
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_producers.delivery.stream_writer import send
@@ -39,7 +38,7 @@ WorkerOf = Callable[[Settings], Services]
 
 def with_shards(settings: Settings, shards: int) -> Settings:
     """The same settings with a number of shards."""
-    return changed(settings, stream_shards=shards)
+    return load_settings(**settings.model_dump(exclude_unset=True) | {"stream_shards": shards})
 
 
 def bodies(count: int, projects: list[str] = PROJECTS, **fields: Any) -> list[bytes]:

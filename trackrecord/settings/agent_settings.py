@@ -1,4 +1,4 @@
-"""The settings that an agent's process uses.
+"""The settings that an agent's process uses, read without pydantic.
 
 An agent that publishes and reads rankings pays for what is imported here. The daemon's settings
 extend these: see `daemon_settings` and `settings`.

@@ -12,7 +12,7 @@ from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line
-from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord.settings.settings import Settings
 
 from ..documents.presentation import LANGUAGES
 from ..documents.rankings_document import (
@@ -90,7 +90,7 @@ def rankings_of(
         ),
     )
     # Built without reading the environment: a test must not depend on it.
-    reader = FixedRankings(AgentSettings(), given=given, only=project)
+    reader = FixedRankings(Settings.model_construct(), given=given, only=project)
     with given_readers.within(reader):
         yield
 
