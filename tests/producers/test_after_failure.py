@@ -6,7 +6,6 @@ import time
 import pytest
 
 import trackrecord
-from trackrecord.learning.advice.lessons.lesson import KnownArgument
 from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck, TriedRun
 from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.advice.moments.history import CallHistory
@@ -108,35 +107,3 @@ def test_a_redis_that_hangs_costs_one_deadline(home, hung_port):
         assert failed() == ""
         assert reader._retry_at > time.monotonic()
         assert failed() == ""
-
-
-def test_an_argument_that_fails_is_told_of_tools_with_arguments(fake_client, settings):
-    """Of that tool, error and shape; once a session, and never the value."""
-    text = "`pay` failed in all 4 calls in which `method` looks like `certificate_…`"
-    known = KnownArgument(
-        "pay", "certificate cannot be used", "method", "certificate_…", text, "0a"
-    )
-    document = MomentDocument(arguments=(known,))
-    advice = AdviceDocument(project="shop", revision=1, computed_at=1.0)
-    write_advice(fake_client, settings, advice, cost_s=0.0, moments=document)
-
-    def paid(kind="certificate", tool="pay", error="certificate cannot be used", **more):
-        given = {"arguments": {"method": f"{kind}_4711", "sum": 3}, "session": new_id()} | more
-        return trackrecord.after_failure(tool, error=error, project="shop", **given)
-
-    with given_readers.within(RankingsReader(settings, fake_client)):
-        assert paid(session="s1") == f"trackrecord: {text}."
-        assert paid(session="s1") == ""
-        assert paid(arguments='{"method": "certificate_1234"}') == f"trackrecord: {text}."
-        assert paid("gift_card") == ""
-        assert paid(tool="refund") == ""
-        assert paid(error="no such order") == ""
-        assert paid(arguments=object()) == ""
-        assert paid(arguments=None) == ""
-        told = asyncio.run(
-            trackrecord.aafter_failure(
-                "pay", arguments={"method": "certificate_1234"}, session="s2", project="shop",
-                error="certificate cannot be used",
-            )
-        )  # fmt: skip
-        assert told == f"trackrecord: {text}."

@@ -2,7 +2,6 @@
 
 import time
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -162,38 +161,6 @@ def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
     assert known_lessons(store) == []
     teach(store, [ran(n, "python setup.py") | {"success": True} for n in range(5)])
     assert known_lessons(store)[0].failing_calls == 5
-
-
-def test_calls_without_arguments_are_not_a_loop(store):
-    """A next page is another page; the same search again is the same."""
-    # Both runs of a task end at one moment: neither was begun because of how the other one ended.
-    began = int(time.time())
-
-    def ran(number, tool, args):
-        graph = [{"tool": tool, "args": args, "ok": True}] * 4
-        return {
-            "outcome_id": f"{tool}{number}", "task_id": f"t{number}", "success": False,
-            "tool_graph": graph, "timestamp": began - number,
-        }  # fmt: skip
-
-    def went_well(number):
-        return {
-            "outcome_id": f"x{number}", "task_id": f"t{number}", "success": True,
-            "tool_graph": [{"tool": "read", "ok": True}], "timestamp": began - number,
-        }  # fmt: skip
-
-    next_page = partial(ran, tool="next_page", args={})
-    search = partial(ran, tool="search", args={"words": "refund"})
-    teach(store, [each(n) for n in range(12) for each in (went_well, next_page)])
-    teach(store, [each(n) for n in range(20, 32) for each in (went_well, search)])
-    # The same runs tell of more, so that the loop may stand with another lesson.
-    lines = [
-        line
-        for known in known_lessons(store)
-        for line in (known.text, *known.lesson.also)
-        if "in a row with the same arguments" in line
-    ]
-    assert ["`search`" in line for line in lines] == [True]
 
 
 def test_an_unknown_id(store):

@@ -1,12 +1,12 @@
 """Run digests: the part of an outcome that advice is counted from, in a few hundred bytes.
 
 Bodies may have a megabyte; advice reads the newest ten thousand runs of a project at a time. A
-digest holds names, the lines of errors that tell, and digests and shapes of arguments, never an
-argument or a result.
+digest holds names, the lines of errors that tell, and digests of arguments, never an argument or a
+result.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
@@ -14,12 +14,9 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import asdict
 
-from trackrecord.learning.advice.runs.arguments import noted_arguments
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
-from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.runs import (
     NotedRun,
-    PassedIds,
     Run,
     RunDigest,
     RunStep,
@@ -40,8 +37,6 @@ _MESSAGES = ("message", "error", "detail")
 _NO_ARGUMENTS = frozenset(map(crc32, (b"", b"{}", b"[]", b"null")))
 _REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
 _LONGEST_COMMAND = 16_000
-# Calls with no more are remembered.
-_SHORT_ARGUMENTS = 200
 _LONGEST_ERROR = 64 * 1024
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\])")
 
@@ -142,19 +137,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             speaker=outcome.reported_by,
             decided_by=tuple(decided_by),
-            passed_ids=_passed_ids(calls),
         )
-    )
-
-
-def _passed_ids(calls: Sequence[ToolCall]) -> tuple[PassedIds, ...]:
-    # Without a result there is nothing to pass on.
-    if all(call.result is ABSENT for call in calls):
-        return ()
-    return passed_ids_of(
-        (call.tool.strip()[:_LONGEST_TOOL], bytes(call.args), bytes(call.result))
-        for call in calls
-        if call.tool and not call.tool.startswith(_SHELL) and call.ok is not False
     )
 
 
@@ -167,28 +150,14 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
             error, line = _read(said)
     arguments = bytes(call.args)
     tool = call.tool.strip()[:_LONGEST_TOOL]
-    # Of a command line everything is in one argument.
-    if tool.startswith(_SHELL):
-        digest, shapes, launcher = _digest(arguments), b"", launcher_of(tool, arguments)
-    else:
-        digest_of = _known_digest if len(arguments) <= _SHORT_ARGUMENTS else _digest_and_shapes
-        (digest, shapes), launcher = digest_of(arguments), ""
-    return RunStep(tool, error, digest, call.actor or AGENT, line, launcher, shapes)
+    launcher = launcher_of(tool, arguments)
+    return RunStep(tool, error, _digest(arguments), call.actor or AGENT, line, launcher)
 
 
 def _digest(arguments: bytes) -> int:
     """Return the digest of a call's arguments, 0 for none."""
     digest = crc32(arguments)
     return 0 if digest in _NO_ARGUMENTS else digest
-
-
-def _digest_and_shapes(arguments: bytes) -> tuple[int, bytes]:
-    digest = _digest(arguments)
-    return digest, noted_arguments(arguments) if digest else b""
-
-
-# One file is read, searched and edited, and one order looked up again and again.
-_known_digest = lru_cache(maxsize=2048)(_digest_and_shapes)
 
 
 def launcher_of(tool: str, arguments: bytes) -> str:

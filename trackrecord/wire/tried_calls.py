@@ -171,17 +171,6 @@ def _moment_of(call: ToolCall) -> float:
     return call.timestamp if isinstance(call.timestamp, float) else 0.0
 
 
-def failed_tool(tool: str, error: str) -> TriedCall:
-    """Return a call that has just failed, of a tool without command lines and files.
-
-    Args:
-        tool: its name.
-        error: the text of its error.
-    """
-    call = ToolCall(tool=tool, ok=False, error=msgspec.Raw(msgspec.json.encode(error)))
-    return _call_of_tool(call) or TriedCall(tool="", ok=False)
-
-
 def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall | None:
     """Return a call that has just failed as its digest would have it; None if it cannot be known.
 

@@ -22,7 +22,6 @@ from trackrecord.redis.stream_removal import take_out
 from trackrecord.resources.prompt_documents.advice import (
     build_advice,
     build_moments,
-    with_arguments,
     with_standing,
 )
 from trackrecord.resources.prompt_documents.prompt_document import build_document
@@ -191,7 +190,6 @@ class RedisPlace:
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
             moments = build_moments(connection, project, settings.rules)
-            moments = with_arguments(moments, advice)
             advice = with_standing(advice, moments)
         write_document(self._client, settings, document, force=True)
         write_advice(self._client, settings, advice, cost_s=0.0, force=True, moments=moments)

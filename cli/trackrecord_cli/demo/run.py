@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -19,9 +19,7 @@ from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.process.python_command import python_command
 from trackrecord.prompt.answers.rankings_answer import Rankings
-from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis.client import agent_client
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
 from trackrecord.resources.figures.effect import EffectAnswer, hold_out, measure_effect
@@ -33,8 +31,9 @@ from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.migrate import store_at
 from trackrecord.store.intake.status import read_store_status
-from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
+from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord_worker.app import create_app
+from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon
 
 from .following import planted_rate
@@ -129,7 +128,8 @@ def _simulate(
         _until(lambda: consolidations() > 0)
         reader = RankingsReader(settings)
         _until(lambda: _has_records(reader))
-        _until_advised(settings, engine)
+        # The worker leaves twenty times as long between two counts as one takes.
+        Services(settings, None).adviser.advise(PROJECT, force=True)
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
@@ -154,19 +154,6 @@ def _has_records(reader: RankingsReader) -> bool:
     """Return whether records are cached, whether or not they then fit a prompt's budget."""
     document = reader.cached(PROJECT).document
     return document is not None and bool(document.competences)
-
-
-def _until_advised(settings: Settings, engine: Engine) -> None:
-    """Wait until the cached advice is counted from all that was learnt."""
-
-    def advised() -> bool:
-        with reading(engine) as connection:
-            found = revision_of(connection, PROJECT)
-        known = cached_advice(client, settings, [PROJECT], now=time.time()).get(PROJECT)
-        return found is not None and known is not None and known.revision >= found[1]
-
-    with closing(agent_client(settings)) as client:
-        _until(advised)
 
 
 def _follow(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-import msgspec
-
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import process_reader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints, probability_in
-from trackrecord.wire.tried_calls import failed_call, failed_tool
+from trackrecord.wire.tried_calls import failed_call
 
 from .rankings_call import publish_hint
 
@@ -25,7 +23,7 @@ def after_failure(
     *,
     command: str = "",
     path: str = "",
-    arguments: object = None,
+    arguments: object = None,  # noqa: ARG001 - see below
     error: object = "",
     session: str = "",
     agent: str = "",
@@ -35,8 +33,7 @@ def after_failure(
     """Return one line on a call of a tool that has just failed; "" if nothing is known of it.
 
     Put it behind the error that the model reads. It names a command that ran, where a file was
-    found, says that the call has failed in each of the last sessions, or which argument it fails
-    with and what runs changed before it worked. Each fact is told once a
+    found, or says that the call has failed in each of the last sessions. Each fact is told once a
     session and agent, at most three a session, and nothing that the error says itself.
 
     Never raises, and waits for Redis no longer than `rankings` does: without it, "" is returned.
@@ -45,7 +42,7 @@ def after_failure(
         tool: the name of the tool, as in the calls that you report.
         command: the command line, if the tool is a shell.
         path: the file that the call was about, for a tool for files.
-        arguments: the arguments of any other tool: a mapping, or JSON. They stay here.
+        arguments: read no more; callers written for 0.1 may go on passing it.
         error: the text of the error, or the exception.
         session: the session or conversation; `metadata={"session": …}` of the outcomes. Without
             one, the process is the session.
@@ -58,11 +55,8 @@ def after_failure(
         name = project or reader.settings.project or DEFAULT_PROJECT
         text = str(error)
         call = failed_call(str(tool), command=str(command), path=str(path), error=text)
-        said = _as_json(arguments)
         if call is None:
-            if not said:
-                return ""
-            call = failed_tool(str(tool), text)
+            return ""
         document = reader.moments(name)
         failed = FailedCall(
             call=call,
@@ -70,7 +64,6 @@ def after_failure(
             session=str(session)[:_LONGEST_NAME],
             agent=str(agent)[:_LONGEST_NAME],
             machine=this_machine(),
-            arguments=said,
         )
         decided = _hints.decide(
             name, document, failed, partial(probability_in, reader.settings.home)
@@ -80,12 +73,6 @@ def after_failure(
     except Exception:  # noqa: BLE001 - nothing may reach the agent
         return ""
     return "" if decided is None else decided.text
-
-
-def _as_json(arguments: object) -> bytes:
-    if not arguments:
-        return b""
-    return arguments.encode() if isinstance(arguments, str) else msgspec.json.encode(arguments)
 
 
 def known_of_failure(command: str, error: str, *, project: str) -> str:

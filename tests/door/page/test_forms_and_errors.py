@@ -87,7 +87,7 @@ def test_bad_forms_are_refused_in_one_sentence(http, given, status):
     [
         ("/memories?type=fact", "type must be one of memory, anti-pattern"),
         ("/memories?min_confidence=7", "min_confidence must be a number from 0 to 1"),
-        ("/lessons?kind=falls", "kind must be one of argument, fails"),
+        ("/lessons?kind=falls", "kind must be one of fails"),
         ("/lessons?state=sean", "did you mean"),
         ("/patterns?state=provn", "did you mean"),
     ],

@@ -15,11 +15,11 @@ DAY = 86_400.0
 HOUR = 3_600.0
 
 
-def step(said: str, arguments: int = 0, shapes: bytes = b"") -> RunStep:
+def step(said: str, arguments: int = 0) -> RunStep:
     """A call from a short text: `tool`, `tool!error`, `tool@actor` or `tool@actor!error`."""
     named, _, error = said.partition("!")
     tool, _, actor = named.partition("@")
-    return RunStep(tool, error if "!" in said else None, arguments, actor or "agent", shapes=shapes)
+    return RunStep(tool, error if "!" in said else None, arguments, actor or "agent")
 
 
 def run(number: int, *said: str | RunStep, task: object = None, success: bool = True) -> Run:

@@ -1,14 +1,12 @@
 """Each kind of lesson: found where it is planted, worded by its counts, silent otherwise."""
 
 import random
-import re
 
 import pytest
 from msgspec.structs import replace
 
 from tests.learning.advice.histories import DAY, NOW, coding, lessons, run, step, unjudged
 from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
-from trackrecord.learning.advice.lessons.counting.loops import find_loops
 from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
 from trackrecord.learning.advice.lessons.find import among_judged
 from trackrecord.learning.advice.lessons.history import history_of
@@ -318,59 +316,6 @@ def test_a_tool_that_fails_at_times_for_no_reason_that_is_told():
         ]
     ]
     assert said == [[], ["`push` failed in 40 of 80 calls, in 40 tasks"]]
-
-
-def stuck_at_times(seed, *, harm):
-    """Tasks of four runs each; hard tasks get stuck more often, and being stuck may do harm."""
-    chance = random.Random(seed)
-    runs = []
-    for n in range(160):
-        hard = n % 40 < 20
-        stuck = chance.random() < (0.7 if hard else 0.2)
-        success = chance.random() < (0.3 if hard else 0.9) - harm * stuck
-        calls = [step("search", 7)] * 4 if stuck else [step("search", n + 10)]
-        runs.append(run(n, *calls, "end", task=n % 40, success=success))
-    return runs
-
-
-def test_what_loops():
-    """The same arguments in a row, and how such runs ended beside others of their tasks."""
-    found = one(lessons(stuck_at_times(1, harm=0.6)), LessonKind.LOOPS)
-    said = found.lines["en"]
-    assert said.startswith(
-        "`search` was called 3 or more times in a row with the same arguments in "
-    )
-    won, runs, others_won, others = map(
-        int,
-        re.search(
-            r"within the same tasks, (\d+) of (\d+) such runs succeeded, and (\d+) of (\d+) other",
-            said,
-        ).groups(),
-    )
-    assert won / runs < others_won / others
-    failing = [run(n, *[step("fetch!gone", 3)] * 4) for n in range(9)]
-    (told,) = find_loops(history_of(failing), LessonRules())
-    assert told.lines["en"].endswith("36 of these 36 calls failed")
-    moving = [run(n, *(step("search", k) for k in range(1, 5)), success=False) for n in range(9)]
-    paging = [run(n, *[step("next_page", 0)] * 5, success=False) for n in range(9, 20)]
-    waiting = [run(n, *[step("poll", 3)] * 5) for n in range(20, 30)]
-    assert of_kind(lessons(moving + paging + waiting), LessonKind.LOOPS) == []
-
-
-def test_hard_tasks_are_not_held_against_a_loop():
-    """They take more calls, and fail more often, whether any is repeated or not."""
-    found = [of_kind(lessons(stuck_at_times(n, harm=0.0)), LessonKind.LOOPS) for n in range(12)]
-    assert sum(map(bool, found)) <= 1
-
-
-def test_a_loop_is_told_against_the_runs_with_a_verdict():
-    """Runs of which nobody knows how they ended show the loop, and no share of successes."""
-    judged = stuck_at_times(1, harm=0.6)
-    others = [unjudged(n, *[step("search", 7)] * 4, task=n) for n in range(500, 503)]
-    before, after = (one(lessons(runs), LessonKind.LOOPS) for runs in (judged, judged + others))
-    assert (after.runs, after.without_verdict) == (before.runs + 3, 3)
-    ends = [each.lines["en"].partition("; within")[2] for each in (before, after)]
-    assert ends[0] == ends[1] != ""
 
 
 def test_another_agent_is_not_another_time():

@@ -18,7 +18,7 @@ import msgspec
 
 from .effect.comparison import ArmMean, Measure, fewest_tasks
 from .effect.sequence import ALPHA, Interval, interval_around, tasks_for
-from .moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of, tool_key
+from .moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
 
 # Until so many points each hint is given in half of the cases: 35 points of difference show then.
 EVEN_UNTIL: Final = 130
@@ -229,9 +229,7 @@ def aftermath_of(
             calls = place
             break
     return Aftermath(
-        repeated=any(
-            call.failed and hint.key in (*keys_of(call), tool_key(call.tool)) for call in later
-        ),
+        repeated=any(call.failed and hint.key in keys_of(call) for call in later),
         resumed=calls <= _SOON,
         calls=calls,
         success=success.get(own.outcome),

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.advice.lessons.lesson import KnownArgument
 from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
 from .labels import gist, label
@@ -126,7 +125,6 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
             is rare.
         is_occasional: whether its tool mostly works and nothing is known that mends the failure.
         only_source: the agent whose runs alone it was found in; "" if there are several.
-        argument: the argument that it is about; None for other kinds.
     """
 
     id: str
@@ -146,7 +144,6 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     needs_naming: bool = False
     is_occasional: bool = False
     only_source: str = ""
-    argument: KnownArgument | None = None
 
     @property
     def label(self) -> str:

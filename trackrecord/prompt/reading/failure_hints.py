@@ -20,7 +20,6 @@ from trackrecord.learning.advice.moments.facts import CachedMoments, MomentDocum
 from trackrecord.learning.advice.moments.hints import (
     Hint,
     SessionCalls,
-    argument_hint,
     hint_after,
 )
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
@@ -46,7 +45,6 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
         machine: a digest of the machine and its user; "" if unknown.
         repository: the repository; "" for the project's own.
         has_status: whether the client says that it failed. If not, its words have to show it.
-        arguments: its arguments as JSON; b"" where they are not known.
     """
 
     call: TriedCall
@@ -56,7 +54,6 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     repository: str = ""
     has_status: bool = True
-    arguments: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -199,10 +196,7 @@ def _hint(
     session: SessionCalls,
     now: float,
 ) -> Hint | None:
-    found = argument_hint(
-        document.arguments, failed.call, failed.arguments, session, agent=failed.agent
-    )
-    return found or hint_after(
+    return hint_after(
         document.of(failed.repository),
         failed.call,
         error,

@@ -119,7 +119,7 @@ class LessonAnswer(Answer, frozen=True, kw_only=True):
     ) -> Self:
         """Return a lesson that was counted as an answer."""
         counted = fields_of(lesson)
-        for name in ("lines", "also", "outcomes", "only_source", "argument", "has_way_out"):
+        for name in ("lines", "also", "outcomes", "only_source", "has_way_out"):
             del counted[name]
         return cls(
             text=lesson.lines["en"],

@@ -190,17 +190,6 @@ def _is_same_failure(entry: LessonEntry, failure: KnownFailure) -> bool:
     )
 
 
-def with_arguments(moments: MomentDocument, document: AdviceDocument) -> MomentDocument:
-    """Return what is told at failures with the arguments that the lessons of advice are about.
-
-    Args:
-        moments: what is told at failures.
-        document: the advice.
-    """
-    found = tuple(each.argument for each in document.lessons if each.argument is not None)
-    return msgspec.structs.replace(moments, arguments=found)
-
-
 def advice_from(
     project: str,
     noted: Sequence[NotedRun],
@@ -287,7 +276,6 @@ def _lessons(counted: CountedRuns, dismissed: Collection[str]) -> tuple[LessonEn
             needs_naming=not lesson.has_way_out or _fails_in(lesson, below=_RARE),
             is_occasional=not lesson.has_way_out and _fails_in(lesson, below=_MOSTLY),
             only_source=lesson.only_source,
-            argument=lesson.argument,
         )
         for lesson in counted.lessons
         if lesson.state is not LessonState.FADED

@@ -24,7 +24,6 @@ from trackrecord.resources.experience.counts_of_worker import packed_counts
 from trackrecord.resources.prompt_documents.advice import (
     build_moments,
     count_advice,
-    with_arguments,
     with_standing,
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -136,7 +135,6 @@ class Adviser:
                 connection, project, self._settings.rules, now=now, tool_names=own_tool_names()
             )
             moments = build_moments(connection, project, self._settings.rules)
-            moments = with_arguments(moments, document)
             document = with_standing(document, moments)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
             parts: dict[str, tuple[str, bytes]] = {}

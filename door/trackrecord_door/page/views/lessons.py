@@ -27,11 +27,9 @@ from .entries import HistoryEvent, RunBehind, points, sentences
 
 _PATH = "/lessons"
 _KINDS = [
-    (LessonKind.ARGUMENT, "fails with an argument"),
     (LessonKind.FAILS, "a tool fails"),
     (LessonKind.NEVER_SUCCEEDS, "never succeeds"),
     (LessonKind.NEEDS_FIRST, "needs another call first"),
-    (LessonKind.LOOPS, "is repeated in vain"),
     (LessonKind.GOES_WITH_SUCCESS, "goes with success"),
     (LessonKind.THEN_WORKS, "works afterwards"),
 ]

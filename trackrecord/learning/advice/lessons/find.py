@@ -10,16 +10,12 @@ from dataclasses import replace
 from math import fsum
 from typing import Final
 
-from msgspec import structs
-
 from ...numbers.decay import decayed
 from ...numbers.speakers import tells_alone
 from ..runs.runs import NotedRun
-from .counting.arguments import find_arguments
 from .counting.completions import find_completions
 from .counting.fails import find_failures
 from .counting.goes_with import find_within_tasks
-from .counting.loops import find_loops
 from .counting.needs import find_needs
 from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
@@ -48,11 +44,9 @@ def among_judged(find: Counting) -> Counting:
 
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
-    find_arguments,
     find_failures,
     among_judged(find_failing_ways),
     find_needs,
-    find_loops,
     among_judged(find_within_tasks),
     among_judged(find_completions),
     find_remedies,
@@ -129,9 +123,8 @@ def _lesson(
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
     strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
-    id_ = lesson_id(finding.kind, finding.subject)
     return Lesson(
-        id=id_,
+        id=lesson_id(finding.kind, finding.subject),
         kind=finding.kind,
         state=_state(finding, rules, tasks, weight),
         tools=finding.tools,
@@ -155,7 +148,6 @@ def _lesson(
         also=finding.also,
         has_way_out=finding.has_way_out,
         is_of_one=tells_alone({run.speaker for run in newest}, callers),
-        argument=finding.argument and structs.replace(finding.argument, lesson=id_),
     )
 
 

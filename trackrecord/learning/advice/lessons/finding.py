@@ -6,15 +6,13 @@ from functools import cached_property
 from typing import Final
 
 from ...competences.episodes.actors import AGENT
-from .lesson import KnownArgument, LessonKind
+from .lesson import LessonKind
 
 # How far each kind is trusted when lessons of several kinds are ranked.
 TRUST: Final = {
-    LessonKind.ARGUMENT: 1.0,
     LessonKind.FAILS: 1.0,
     LessonKind.NEVER_SUCCEEDS: 0.95,
     LessonKind.NEEDS_FIRST: 0.9,
-    LessonKind.LOOPS: 0.85,
     LessonKind.GOES_WITH_SUCCESS: 0.8,
     LessonKind.THEN_WORKS: 0.75,
 }
@@ -41,7 +39,6 @@ class Finding:
         is_over: whether it has stopped occurring.
         remedy: what to add to the line of the tool's failures, by language; None for nothing.
         also: the lines of findings that it stands for.
-        argument: the argument that it is about; None for other kinds.
         says_what_to_do: whether the fact itself does; otherwise only a remedy can.
     """
 
@@ -61,7 +58,6 @@ class Finding:
     remedy: dict[str, str] | None = None
     wordless_lines: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
-    argument: KnownArgument | None = None
     says_what_to_do: bool = True
 
     @property

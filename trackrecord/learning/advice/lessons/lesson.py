@@ -13,11 +13,9 @@ _ID_BYTES = 10
 class LessonKind(StrEnum):
     """The kinds of lessons, the most trusted first."""
 
-    ARGUMENT = "argument"
     FAILS = "fails"
     NEVER_SUCCEEDS = "never-succeeds"
     NEEDS_FIRST = "needs-first"
-    LOOPS = "loops"
     GOES_WITH_SUCCESS = "goes-with-success"
     THEN_WORKS = "then-works"
 
@@ -28,26 +26,6 @@ class LessonState(StrEnum):
     SEEN = "seen"
     ESTABLISHED = "established"
     FADED = "faded"
-
-
-class KnownArgument(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The shape of an argument with which a tool fails, as it is told at the failure.
-
-    Attributes:
-        tool: the tool.
-        error: the template of the error.
-        name: the argument.
-        shape: its shape, see `runs.arguments`.
-        text: what is known of it, without the words of the error.
-        lesson: the id of the lesson that says so, too.
-    """
-
-    tool: str
-    error: str
-    name: str
-    shape: str
-    text: str
-    lesson: str = ""
 
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +58,6 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         has_way_out: whether it says what to do instead, and not only what goes wrong.
         is_of_one: whether all its runs are of one speaker while others call its tool, too: no
             prompt has it then.
-        argument: the argument that it is about; None for other kinds.
     """
 
     id: str
@@ -107,7 +84,6 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     has_way_out: bool = False
     is_of_one: bool = False
-    argument: KnownArgument | None = None
 
 
 def subject_tools(kind: str, tools: tuple[str, ...]) -> tuple[str, ...]:

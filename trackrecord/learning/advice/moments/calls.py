@@ -226,11 +226,6 @@ def exact_key(line: str) -> str:
     return f"line {line}"
 
 
-def tool_key(tool: str) -> str:
-    """Return the name by which all calls of a tool are known: of one whose lines tell no more."""
-    return f"tool {tool}"
-
-
 def is_exact(key: str) -> bool:
     """Return whether a key names one line, or one file, and no kind of them."""
     return key.startswith(("line ", "file "))

@@ -5,8 +5,6 @@ from typing import Final, Protocol
 
 import msgspec
 
-from ..lessons.lesson import KnownArgument
-
 DAY: Final = 86_400.0
 FEWEST_SESSIONS: Final = 3
 """In how many sessions in a row a call must have failed before that is told."""
@@ -224,12 +222,10 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
         defects: the standing defects of all repositories, and those that have ended, for people.
-        arguments: the arguments with which tools fail, in all repositories.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
     points: int = 0
-    arguments: tuple[KnownArgument, ...] = ()
     defects: tuple[Defect, ...] = ()
 
     def of(self, repository: str) -> MomentFacts:
@@ -289,7 +285,6 @@ class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
 
     repositories: Mapping[str, CachedFacts] = {}
     points: int = 0
-    arguments: tuple[KnownArgument, ...] = ()
 
     def of(self, repository: str) -> Known:
         """Return the facts of a repository; of one that is not known those of the project."""

@@ -5,17 +5,15 @@ says itself: once per fact, session and agent, and at most three in a session.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from posixpath import basename
 from typing import Final
 
 import msgspec
 
-from ..lessons.lesson import KnownArgument
-from ..runs.arguments import MISSING, shapes_of
 from ..runs.failures import error_template, names_its_remedy
-from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, tool_key, without_home
+from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
 from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, KnownNeed, MomentFacts
 from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
 
@@ -46,7 +44,6 @@ class HintKind(StrEnum):
     NEED = "what has to run first"
     FILE = "file elsewhere"
     REPEAT = "repeated failure"
-    ARGUMENT = "argument that changed"
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -189,45 +186,6 @@ def hint_after(
         if len(hint.text) <= LONGEST_HINT and not _says(output, hint.proposed):
             # Asked last: it reads the whole error, and mostly there is nothing to tell.
             return None if names_its_remedy(output) else hint
-    return None
-
-
-def argument_hint(
-    known: Iterable[KnownArgument],
-    call: TriedCall,
-    arguments: bytes,
-    session: SessionCalls,
-    *,
-    agent: str = "",
-) -> Hint | None:
-    """Return what is told of an argument with which such calls fail; None for nothing.
-
-    Args:
-        known: the arguments with which tools fail.
-        call: the call that has just failed.
-        arguments: its arguments as JSON; b"" if they are not known.
-        session: what the session did so far.
-        agent: which of the session's agents called; "" for the main one.
-    """
-    fitting = [each for each in known if arguments and each.tool == call.tool]
-    if not (fitting and call.failed and len(session.told) < MOST_IN_SESSION):
-        return None
-    template, shapes = error_template(call.error), shapes_of(arguments)
-    for each in fitting:
-        own = shapes.get(each.name)
-        hint = Hint(
-            kind=HintKind.ARGUMENT,
-            entry=f"{HintKind.ARGUMENT}: {each.lesson}",
-            text=f"{each.text}.",
-            key=tool_key(each.tool),
-        )
-        if (
-            each.error == template
-            and each.shape == (MISSING if own is None else own.shape)
-            and (agent, hint.entry) not in session.told
-            and len(hint.text) <= LONGEST_HINT
-        ):
-            return hint
     return None
 
 

@@ -5,7 +5,6 @@ delivered twice counts once, and a question about the past is answered from the 
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -25,7 +24,6 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
             of the project; "" without one.
         launcher: of a shell's call, the words before the command that started it, such as "uv run"
             or "python -m"; "" for none.
-        shapes: the shapes of its arguments, see `arguments.noted_arguments`.
     """
 
     tool: str
@@ -34,30 +32,11 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actor: str = AGENT
     error_line: str = ""
     launcher: str = ""
-    shapes: bytes = b""
 
     @property
     def failed(self) -> bool:
         """Return whether the call failed."""
         return self.error is not None
-
-
-class PassedIds(NamedTuple):
-    """A count of the ids that a tool returned and that were passed on to another one.
-
-    Attributes:
-        tool: the tool that returned them.
-        field: the field of its results that held them.
-        to: the tool that they were passed to; "" for any: then none is counted as passed.
-        returned: the distinct ids, two or more.
-        passed: those of them that later calls had among their arguments.
-    """
-
-    tool: str
-    field: str
-    to: str
-    returned: int
-    passed: int
 
 
 class RunDigest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -78,7 +57,6 @@ class RunDigest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         speaker: whose word all this is.
         decided_by: the tools of the checks that its verdict rests on, and its other checks with
             them: they cannot explain it.
-        passed_ids: which ids that its tools returned were passed on.
     """
 
     task_id: str
@@ -94,7 +72,6 @@ class RunDigest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     tokens: int | None = None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
-    passed_ids: tuple[PassedIds, ...] = ()
 
 
 class NotedRun(RunDigest, frozen=True, kw_only=True):

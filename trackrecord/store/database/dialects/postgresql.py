@@ -64,6 +64,7 @@ _USUAL_LENGTH = 15.0
 # How many times as long as others wait for its locks a writing transaction may leave the server
 # without a statement; then the server ends its session.
 _IDLE_LOCK_TIMEOUTS = 12
+_MOST_AT_ONCE = 200
 _POOL: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2}
 _GIN = "USING gin (words) WITH (fastupdate = off)"
 _VECTOR_COLUMNS = (
@@ -86,20 +87,21 @@ def _full_text_index(name: str) -> Extra:
 _IS_POOLED = "trackrecord_is_pooled"
 
 
-def _watch_idleness_again(
-    connection: Connection,
-    cursor: "psycopg.Cursor",
-    _statement: str,
-    _parameters: object,
-    _context: object,
-    many: bool,
-) -> None:
-    """Let the server go on to watch for an idle transaction, after many statements at once.
+def _run_for_each(
+    cursor: "psycopg.Cursor", statement: str, rows: Sequence[Any], _context: object
+) -> bool:
+    """Run a statement for many rows, several in one message; psycopg's own way is left out.
 
-    psycopg sends a Flush after those, at which the server stops the watch until the next statement.
+    That is a pipeline, which ends in a Flush, and there the server stops to watch for an idle
+    transaction: a host that was frozen just then kept its locks from the others for good.
     """
-    if many and connection.get_execution_options().get("writes", False):
-        cursor.connection.execute("")
+    from psycopg import ClientCursor
+
+    bind = ClientCursor(cursor.connection).mogrify
+    for start in range(0, len(rows), _MOST_AT_ONCE):
+        some = rows[start : start + _MOST_AT_ONCE]
+        cursor.execute("; ".join([bind(statement, row) for row in some]).encode())
+    return True
 
 
 def _is_pooled(connection: "psycopg.Connection") -> bool:
@@ -185,7 +187,7 @@ class PostgreSQL(Dialect):
 
         event.listen(engine, "connect", set_up)
         event.listen(engine, "begin", begin)
-        event.listen(engine, "after_cursor_execute", _watch_idleness_again)
+        event.listen(engine, "do_executemany", _run_for_each)
         return engine
 
     def insert(self, table: Table) -> "Insert":

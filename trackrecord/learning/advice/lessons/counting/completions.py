@@ -1,17 +1,15 @@
-"""Completions: the call that ends a run, and every id that was passed on, within tasks.
+"""Completions: the call that ends a run, within tasks.
 
 A run is compared with other runs of its task alone, by an exact test; all that is looked at is
-tested together. Ids are compared only among runs that had them to pass on: by
-whether every one was passed on, not by whether a tool was called at all.
+tested together.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ....numbers.percent import percent
 from ....numbers.wilson import Z
-from ....text.inert import identifier
 from ..chance import Stratum, chance_of, discoveries
 from ..finding import Finding
 from ..history import History
@@ -25,14 +23,6 @@ _MIN_RUNS: Final = 5
 _MIN_TASKS: Final = 3
 
 
-class _Completion(NamedTuple):
-    """One way of completing a run; with a field, by passing on all of its ids."""
-
-    tool: str
-    field: str = ""
-    to: str = ""
-
-
 class _Compared(NamedTuple):
     """The runs of tasks that have both runs that did it and runs that did not."""
 
@@ -41,11 +31,11 @@ class _Compared(NamedTuple):
 
 
 def find_completions(history: History, _rules: LessonRules) -> Iterator[Finding]:
-    """Yield the endings, and the ids passed on, with which runs succeed more within a task."""
+    """Yield the endings with which runs succeed more within a task."""
     tested = [
-        (completion, compared)
-        for completion, (among, done) in sorted(_completions(history).items())
-        if (compared := _compared(history, among, done)) is not None
+        (tool, compared)
+        for tool, done in sorted(_completions(history).items())
+        if (compared := _compared(history, done)) is not None
     ]
     chances = [chance_of(compared.strata) for _, compared in tested]
     for place in discoveries(chances, level=_LEVEL, tests=max(1, len(tested))):
@@ -54,37 +44,26 @@ def find_completions(history: History, _rules: LessonRules) -> Iterator[Finding]
             yield finding
 
 
-def _completions(history: History) -> dict[_Completion, tuple[Sequence[int], set[int]]]:
-    """Return the runs that could have done each, and those that did."""
+def _completions(history: History) -> dict[str, set[int]]:
+    """Return the runs that ended with each tool that mostly ends a run."""
     ends: defaultdict[int, set[int]] = defaultdict(set)
-    could: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    did: defaultdict[_Completion, set[int]] = defaultdict(set)
     for position, run in enumerate(history.runs):
         calls = history.calls[position]
         last = next((call for call in reversed(calls) if history.is_agents(call)), None)
         if last is not None and not run.steps[-1].failed:
             ends[last].add(position)
-        for each in run.passed_ids:
-            if not each.to:
-                could[each.tool, each.field].append(position)
-            elif each.passed == each.returned:
-                did[_Completion(each.tool, each.field, each.to)].add(position)
-    every = range(len(history.runs))
+    # Of all others, `goes_with` tells whether runs that call them at all succeed more.
     return {
-        # Of all others, `goes_with` tells whether runs that call them at all succeed more.
-        **{
-            _Completion(history.callers[call].tool): (every, runs)
-            for call, runs in ends.items()
-            if len(runs) >= ENDING_SHARE * len(history.runs_with[call])
-        },
-        **{each: (could[each.tool, each.field], runs) for each, runs in did.items()},
+        history.callers[call].tool: runs
+        for call, runs in ends.items()
+        if len(runs) >= ENDING_SHARE * len(history.runs_with[call])
     }
 
 
-def _compared(history: History, among: Sequence[int], done: set[int]) -> _Compared | None:
+def _compared(history: History, done: set[int]) -> _Compared | None:
     """Return the runs to compare within their tasks; None for too few."""
     rows: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for position in among:
+    for position in range(len(history.runs)):
         if (task := history.within[position]) is not None:
             row, won, is_done = rows[task], history.successes[position], position in done
             row[0] += 1
@@ -100,7 +79,7 @@ def _compared(history: History, among: Sequence[int], done: set[int]) -> _Compar
     return _Compared(positions, list(both.values()))
 
 
-def _finding(completion: _Completion, compared: _Compared) -> Finding:
+def _finding(tool: str, compared: _Compared) -> Finding:
     strata = compared.strata
     effect, error, _ = weighted_difference(
         [(each.runs, each.labelled, each.successes, each.won) for each in strata]
@@ -109,34 +88,24 @@ def _finding(completion: _Completion, compared: _Compared) -> Finding:
     won, with_it = sum(each.won for each in strata), sum(each.labelled for each in strata)
     others_won = sum(each.successes for each in strata) - won
     others = sum(each.runs for each in strata) - with_it
-    english, chinese = _words(completion)
+    name = named(tool)
     at_least, tasks = percent(low, 1), len(strata)
     return Finding(
         kind=LessonKind.GOES_WITH_SUCCESS,
-        subject=("to the end", *completion),
-        tools=tuple(filter(None, (completion.tool, completion.to))),
+        # As of the lessons that people may have dismissed.
+        subject=("to the end", tool, "", ""),
+        tools=(tool,),
         positions=compared.positions,
         calls=with_it,
         interval=(low, min(1.0, effect + Z * error)),
         effect=effect,
         sure=low,
         lines={
-            "en": f"runs {english} succeeded more often than other runs of the same tasks, by at "
-            f"least {at_least} points: {won} of {with_it} against {others_won} of {others}, in "
-            f"{counted(tasks, 'tasks')}",
-            "zh": f"{chinese}的运行比相同任务的其他运行成功率高至少 {at_least} 个百分点: "
+            "en": f"runs that end with {name} succeeded more often than other runs of the same "
+            f"tasks, by at least {at_least} points: {won} of {with_it} against {others_won} of "
+            f"{others}, in {counted(tasks, 'tasks')}",
+            "zh": f"以 {name} 结束的运行比相同任务的其他运行成功率高至少 {at_least} 个百分点: "
             f"{with_it} 次中成功 {won} 次,其他 {others} 次中成功 {others_won} 次,"
             f"涉及 {tasks} 个任务",
         },
-    )
-
-
-def _words(completion: _Completion) -> tuple[str, str]:
-    tool = named(completion.tool)
-    if not completion.field:
-        return f"that end with {tool}", f"以 {tool} 结束"
-    field, to = f"`{identifier(completion.field)}`", named(completion.to)
-    return (
-        f"that passed every id in {field} of {tool} on to {to}",
-        f"把 {tool} 返回的 {field} 中每个 id 都传给 {to} ",
     )
