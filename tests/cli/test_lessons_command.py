@@ -56,7 +56,7 @@ def test_filters(lessons):
     """By tool, kind and state."""
     assert len(lessons("list", "--tool", "book", "--kind", "fails", "--state", "seen")) == 1
     assert lessons("list", "--tool", "find") == []
-    assert lessons("list", "--kind", "loops") == []
+    assert lessons("list", "--kind", "then-works") == []
 
 
 def test_dismiss_and_restore(lessons, trackrecord, project):

@@ -282,7 +282,7 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     ("arguments", "meant"),
     [
         (("import", "cluade", "x"), "claude-code"), (("import", "jsonnl", "x"), "jsonl"),
-        (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "loop"), "loops"),
+        (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "fail"), "fails"),
         (("patterns", "list", "--state", "prooven"), "proven"),
         (("memories", "list", "--type", "antipattern"), "anti-pattern"),
         (("errors", "record", "t", "m", "--type", "time-out"), "timeout"),

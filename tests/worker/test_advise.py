@@ -14,7 +14,7 @@ from tests.worker.working import body, publish
 from trackrecord.learning.advice.moments.commands import command_id
 from trackrecord.learning.advice.moments.facts import KnownFailure, decode_moments
 from trackrecord.prompt.reading.cache import read_moments
-from trackrecord.prompt.reading.client import RankingsReader, given_readers
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience.patterns import Pattern
 from trackrecord.settings.settings import Settings, load_settings
@@ -26,7 +26,6 @@ from trackrecord.store.outcomes.projects import clock_of, project_id_of
 from trackrecord.store.outcomes.tables import projects
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
-from trackrecord_producers.delivery.ids import new_id
 from trackrecord_worker.services import Services
 
 
@@ -156,64 +155,6 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     assert decided(LessonAction.DISMISS) == (None, {})
     restored, standing = decided(LessonAction.RESTORE)
     assert (restored, list(standing.values())) == (failure, [line])
-
-
-def test_the_argument_that_tools_fail_with_is_a_lesson_and_told_at_the_failure(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """From the calls as any producer reports them; a dismissed lesson is not told either."""
-    error = "Error: certificate cannot be used here"
-
-    def paid(kind: str, number: int) -> dict[str, Any]:
-        call = {"tool": "pay", "args": {"method": f"{kind}_{1000 + number}", "of": "A1B2C3"}}
-        failed = {"ok": False, "error": error} if kind == "certificate" else {"ok": True}
-        return call | failed
-
-    learn(
-        worker, client,
-        *(
-            body(
-                number, task_id=f"t{number % 8}",
-                tool_graph=[
-                    *([paid("certificate", number)] if number % 3 else []),
-                    paid("card", number), {"tool": "close"},
-                ],
-            )
-            for number in range(24)
-        ),
-    )  # fmt: skip
-    worker.adviser.advise("default")
-    advice = RankingsReader(store_settings).cached("default").advice
-    assert advice is not None
-    (lesson,) = (each for each in advice.lessons if each.kind == "argument")
-    assert lesson.lines["en"].startswith(
-        "`pay` failed in all 16 calls in which `method` looks like `certificate_…`"
-    )
-    _, data = read_moments(client, store_settings, "default")
-    assert data is not None
-    (known,) = decode_moments(data).arguments
-    assert (known.tool, known.lesson) == ("pay", lesson.id)
-    with given_readers.within(RankingsReader(store_settings)):
-        hint = trackrecord.after_failure(
-            "pay",
-            arguments={"method": "certificate_77777", "of": "x"},
-            error=error,
-            session=new_id(),
-        )
-    assert hint == (
-        "trackrecord: `pay` failed in all 16 calls in which `method` looks like `certificate_…`, "
-        "in 0 of 24 calls else; with another kind of `method` and nothing else changed it then "
-        "worked in all 16 runs."
-    )
-    with worker.engine.begin() as connection:
-        project_id = project_id_of(connection, "default")
-        assert project_id is not None
-        decision = LessonDecision(lesson.id, LessonAction.DISMISS, "ann", "", time.time())
-        decide_lesson(connection, project_id, decision)
-    worker.adviser.advise("default")
-    _, data = read_moments(client, store_settings, "default")
-    assert data is not None
-    assert decode_moments(data).arguments == ()
 
 
 def test_lost_advice_is_counted_again(

@@ -100,7 +100,7 @@ def test_lessons_memories_and_criteria_are_filtered(page_door, entries):
     """Each by what its command filters by."""
     _, lessons = get(page_door, "/lessons", project=entries, source="ben", tool="pay")
     assert len(linked(lessons, "/lessons")) == 1
-    for query in ({"source": "ana"}, {"kind": "loops"}, {"q": "nothing of it"}):
+    for query in ({"source": "ana"}, {"kind": "then-works"}, {"q": "nothing of it"}):
         _, html = get(page_door, "/lessons", project=entries, **query)
         assert linked(html, "/lessons") == [], query
     _, memories = get(page_door, "/memories", project=entries, q="ärger MIT")
