@@ -22,7 +22,7 @@ from trackrecord_worker.caching.refresh import RankingsRefresher
 
 # What is of the process, the machine or the moment, and not on record.
 _NOT_ON_RECORD = frozenset({
-    "bytes", "cache_age_s", "computed_at", "database", "home", "is_learning", "lost", "redis",
+    "as_of", "bytes", "cache_age_s", "computed_at", "database", "home", "is_learning", "lost", "redis",
     "verdict", "version", "workers", "dead_letters",
 })  # fmt: skip
 # No project's.
