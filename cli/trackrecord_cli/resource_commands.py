@@ -168,10 +168,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         else:
             is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
-            id_of = known[name].mark(IdOf)
-            made = click.Option(
-                [f"--{option}", name], type=kind, help=text if id_of else None,
-            )  # fmt: skip
+            made = click.Option([f"--{option}", name], type=kind, help=text)
             if each.default is Parameter.empty:
                 made.required = True
             else:

@@ -22,8 +22,8 @@ from trackrecord_worker.caching.refresh import RankingsRefresher
 
 # What is of the process, the machine or the moment, and not on record.
 _NOT_ON_RECORD = frozenset({
-    "bytes", "cache_age_s", "computed_at", "database", "home", "is_learning", "lost", "redis",
-    "verdict", "version", "workers", "dead_letters",
+    "as_of", "bytes", "cache_age_s", "computed_at", "database", "home", "is_learning", "lost",
+    "redis", "verdict", "version", "workers", "dead_letters",
 })  # fmt: skip
 # No project's.
 _OF_THE_STORE = ("token list",)

@@ -1,4 +1,4 @@
-"""What versions before 0.2 left of a move of a whole store to another database.
+"""Moves of a whole store to another database, as versions before 0.2 left them.
 
 Such a store is not used: what was learnt since is in the other database, or a part is missing here.
 """
