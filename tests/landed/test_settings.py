@@ -42,14 +42,14 @@ def then(request, home) -> dict[str, str]:
 
 @pytest.fixture
 def gone(then) -> list[str]:
-    """Those of them that have gone."""
-    gone = [each for each in map(_parts, then) if is_gone(*each)]
+    """The names of the ones that have gone, of which a value was written."""
+    gone = [each for each in map(_parts, filter(then.get, then)) if is_gone(*each)]
     return [".".join(filter(None, each)) for each in gone]
 
 
 @pytest.fixture(params=["environment", "file"])
 def written(request, then, tmp_path, monkeypatch) -> None:
-    """They stand in the environment, or in the user's file."""
+    """Each of them is in the environment, or in the user's file."""
     if request.param == "environment":
         for variable, text in then.items():
             monkeypatch.setenv(variable, text)
