@@ -16,7 +16,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.encodings.decoding import decode_spans
-from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
 
 _SPANS_OF_A_TRACE = 10

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from trackrecord.learning.advice.lessons.counting.completions import find_completions
+from trackrecord.learning.advice.lessons.find import find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs.runs import Run, RunStep

@@ -12,8 +12,7 @@ from trackrecord.artifacts.summary import json_shape as shapes
 from trackrecord.artifacts.summary.declarations import declared
 from trackrecord.artifacts.summary.json_shape import json_shape
 from trackrecord.artifacts.summary.kinds import OutputKind
-from trackrecord.artifacts.summary.line_counts import count_lines
-from trackrecord.artifacts.summary.summaries import describe, summary
+from trackrecord.artifacts.summary.summaries import count_lines, describe, summary
 
 ID = "ab" * 32
 

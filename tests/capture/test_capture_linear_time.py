@@ -8,12 +8,12 @@ import pytest
 from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord_capture.agent_run import RunCall
+from trackrecord_capture.call_fields import tool_name
+from trackrecord_capture.outcome import is_answer
 from trackrecord_capture.projects import RunProjects
-from trackrecord_capture.shell.actions import tool_name
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
-from trackrecord_capture.shell.searches import is_answer
 from trackrecord_capture.shell.steps import steps_of
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of

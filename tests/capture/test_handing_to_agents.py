@@ -19,9 +19,8 @@ from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord.settings.hook_settings import HookSettings
 from trackrecord.wire.outcome_scorer import recogniser_of
 from trackrecord_capture.agent_run import AgentRun
-from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
+from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
-from trackrecord_capture.live.wording import attributed
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names
 

@@ -17,7 +17,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from trackrecord_capture.otlp.encodings.decoding import Malformed, decode_logs, decode_spans
-from trackrecord_capture.otlp.encodings.density import messages_in
+from trackrecord_capture.otlp.encodings.from_protobuf import messages_in
 from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 
 TRACE = "5b8efff798038103d269b633813fc60c"

@@ -11,8 +11,8 @@ from trackrecord_capture.agent_run import SignalKind, run_outcome_id
 from trackrecord_capture.otlp.encodings.span import SpanEvent
 from trackrecord_capture.otlp.facts.log_events import event_of
 from trackrecord_capture.otlp.runs.event_runs import RecordedPrompt
-from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
 from trackrecord_capture.otlp.runs.runs import TraceScore, runs_of
+from trackrecord_capture.otlp.traces.opening import recorded_prompt
 
 PYDANTIC = "pydantic-ai"
 OPENINFERENCE = "openinference.instrumentation.langchain"

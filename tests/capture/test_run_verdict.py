@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
-from trackrecord_capture.verdict.corrections import CORRECTIONS
-from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
+from trackrecord_capture.verdict.phrases import CORRECTIONS, goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
 

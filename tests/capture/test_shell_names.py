@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.shell.actions import main_step, tool_name
+from trackrecord_capture.call_fields import main_step, tool_name
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.command_line import commands_of
 from trackrecord_capture.shell.names import step_name

@@ -15,7 +15,7 @@ from tests.capture.telling import TRACE, agent_span, call_span, log, span
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
 from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.encodings.receiver import Full
-from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.otlp.traces.trace_status import read_status
 from trackrecord_capture.outcome import outcome_of
 

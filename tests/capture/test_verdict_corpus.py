@@ -8,7 +8,7 @@ import pytest
 
 from tests.capture.verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.shell.actions import main_step
+from trackrecord_capture.call_fields import main_step
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.programs import CHECKING, Purpose
 from trackrecord_capture.shell.purposes import purpose_of

@@ -48,8 +48,7 @@ from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import Settings
-from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
-from trackrecord_capture.live.wording import attributed
+from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion, attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
 from trackrecord_producers.attempts import inflight_reader

@@ -22,6 +22,7 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.testing import captured
 from trackrecord_producers.attempts.attempt import attempt, current_attempt
 from trackrecord_producers.attempts.errors_in_flight import (
+    InFlightWriter,
     dropped_errors,
     error_context,
     error_stats,
@@ -29,7 +30,6 @@ from trackrecord_producers.attempts.errors_in_flight import (
     record_error,
     resolve_error,
 )
-from trackrecord_producers.attempts.inflight_writer import InFlightWriter
 from trackrecord_producers.bodies.safe_text import where
 from trackrecord_producers.delivery.notices import Notices
 from trackrecord_producers.delivery.retry_count import RetryCounts

@@ -28,7 +28,7 @@ from trackrecord.resources.reports.errors_in_flight import ERRORS
 from trackrecord_cli.resource_commands import group_of
 from trackrecord_door.api.endpoint import endpoints_of
 from trackrecord_door.api.endpoint_table import RESOURCES
-from trackrecord_door.api.shape import shape_of
+from trackrecord_door.api.openapi import shape_of
 
 
 class Colour(StrEnum):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_worker.learning.batch_size import BatchSize
+from trackrecord_worker.learning.drain import BatchSize
 from trackrecord_worker.learning.entries import Entry
 
 MIB = 1024 * 1024

@@ -20,9 +20,7 @@ from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_worker.jobs import learn_waiting
-from trackrecord_worker.learning.background_stream import BackgroundStream
-from trackrecord_worker.learning.batch_size import BatchSize
-from trackrecord_worker.learning.drain import _log_changes
+from trackrecord_worker.learning.drain import BackgroundStream, BatchSize, _log_changes
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
 

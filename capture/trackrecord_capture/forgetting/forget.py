@@ -2,20 +2,39 @@
 
 Whatever kills it in between, the same again finishes: it goes by what is there. The store forgets
 in one transaction, together with marks of all ids that were found, so that nothing comes back.
+
+Data of the capture about a subject: commits of its runs, and traces of its outcomes.
+
+Where each log has been read up to is kept: else it would be read again. Its outcomes would be
+recognised as forgotten then, too.
 """
 
+import os
+import shutil
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Final
 
+import msgspec
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.artifacts.output_records import OutputRecords
+from trackrecord.artifacts.store import FOLDER
+from trackrecord.errors import StoreBusy, StoreUnavailable, StoreUnfit
+from trackrecord.process.folders import folder_name
+from trackrecord.process.sqlite_files import connect
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.reports.subjects import unknown_subject
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.database.engine import dialect_of, explained
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.store.advice.benchmark_history import BenchmarkHistory
+from trackrecord.store.database.engine import dialect_of, explained, reading
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import (
     InStore,
@@ -26,10 +45,201 @@ from trackrecord_consolidation.forget import (
 )
 from trackrecord_producers.spool.forgetting import InSpool, find_in_spool, forget_in_spool
 
-from .capture_data import CapturedPlace
+from ..agents.runtime import TOLD, runtime_folder
+from ..history.state import FILE_NAME
+from ..live.session_marks import SessionMark
+from ..otlp.traces.trace_status import traces_file
+from ..otlp.traces.trace_store import TraceOutcome
 from .forget_scope import ForgetScope
 from .in_redis import InRedis, RedisPlace
-from .on_disk import DiskPlace
+
+_BUSY_S: Final = 30.0
+_known = msgspec.msgpack.Decoder(TraceOutcome)
+_told = msgspec.json.Decoder(SessionMark)
+
+
+class CapturedPlace:
+    """Finds and forgets captured data.
+
+    Args:
+        home: trackrecord's home.
+        subject: what is to be forgotten.
+        outcomes: the ids of its outcomes, where these are known.
+        default_project: the project of traces that name none.
+    """
+
+    def __init__(
+        self, home: Path, subject: Subject, outcomes: Collection[str], default_project: str
+    ) -> None:
+        self._home = home
+        self._subject = subject
+        self._outcomes = frozenset(outcomes)
+        self._default = default_project
+
+    def traces(self) -> list[str]:
+        """Return the traces that became outcomes of the subject; nothing is changed."""
+        path = traces_file(self._home)
+        if not path.is_file():
+            return []
+        with _opened(path, "ro") as database:
+            rows = database.execute("SELECT trace, known FROM outcomes").fetchall()
+        return sorted({trace for trace, known in rows if self._is_its(_known.decode(known))})
+
+    def _is_its(self, known: TraceOutcome) -> bool:
+        subject = self._subject
+        if (known.project or self._default) != subject.project:
+            return False
+        if subject.what == "project" or known.outcome_id in self._outcomes:
+            return True
+        return subject.what == "task" and known.task_id == subject.name
+
+    def forget(self, traces: Collection[str]) -> None:
+        """Delete a project's traces, commits of runs, texts of sessions, and folders.
+
+        Raises:
+            StoreUnfit: a file cannot be used.
+        """
+        if traces:
+            with _opened(traces_file(self._home), "rw") as database:
+                for table in ("facts", "traces", "scores", "outcomes"):
+                    database.executemany(
+                        f"DELETE FROM {table} WHERE trace = ?",  # noqa: S608 - of the tuple above
+                        [(each,) for each in traces],
+                    )
+        self._forget_commits()
+        self._forget_session_texts()
+        if self._subject.what == "project":
+            ProjectClaims(self._home).forget(self._subject.project)
+
+    def _forget_commits(self) -> None:
+        path = self._home / FILE_NAME
+        if not path.is_file():
+            return
+        subject = self._subject
+        ids = [(subject.project, each) for each in sorted(self._outcomes)]
+        with _opened(path, "rw") as database:
+            for table in ("made", "reverted", "said"):
+                delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - as above
+                if subject.what == "project":
+                    database.execute(delete, (subject.project,))
+                else:
+                    database.executemany(f"{delete} AND outcome_id = ?", ids)
+            database.execute("DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)")
+
+    def _forget_session_texts(self) -> None:
+        """Delete the texts that sessions were given, but keep the marks that they were."""
+        folder = runtime_folder(self._home) / TOLD
+        if not folder.is_dir():
+            return
+        for path in folder.iterdir():
+            try:
+                told = _told.decode(path.read_bytes())
+            except (OSError, msgspec.DecodeError):
+                continue
+            if told.text:
+                path.write_bytes(msgspec.json.encode(SessionMark()))
+
+
+@contextmanager
+def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    """Open a file; deleted content is overwritten."""
+    try:
+        uri = f"{path.as_uri()}?mode={mode}"
+        with closing(connect(uri, uri=True, timeout=_BUSY_S)) as database:
+            database.execute("PRAGMA secure_delete = ON")
+            with database:
+                yield database
+            if mode == "rw":
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        message = f"{path} cannot be used ({error}): move it away, or try again later"
+        raise StoreUnfit(message) from None
+
+
+class DiskPlace:
+    """Find and forget a subject's files.
+
+    Args:
+        settings: where the home is, and the rules.
+        goes: what is to be forgotten.
+        warn: is called with one line about a history that was set aside.
+    """
+
+    def __init__(
+        self, settings: DaemonSettings, goes: ForgetScope, warn: Callable[[str], None]
+    ) -> None:
+        self._settings = settings
+        self._goes = goes
+        self._warn = warn
+
+    def artifacts(self) -> int:
+        """Return how many artifacts would be deleted; nothing is changed.
+
+        Of a source or a task, those that no other task stored, too.
+        """
+        if self._goes.subject.what != "project":
+            return len(self._of_tasks_alone())
+        folder = self._artifacts_folder()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return sum(not each.name.startswith(".") for each in os.scandir(folder))
+        return 0
+
+    def _of_tasks_alone(self) -> set[str]:
+        if not self._goes.tasks:
+            return set()
+        outputs = self._outputs().all()
+        others = {each.id for each in outputs if each.task_id not in self._goes.tasks}
+        return {each.id for each in outputs} - others
+
+    def _outputs(self) -> OutputRecords:
+        settings, project = self._settings, self._goes.subject.project
+        return OutputRecords(settings.home, project, retention_s=settings.artifacts.retention_s)
+
+    def _artifacts_folder(self) -> Path:
+        return self._settings.home / FOLDER / folder_name(self._goes.subject.project)
+
+    def forget_artifacts(self) -> None:
+        """Delete the artifacts.
+
+        Raises:
+            OSError: something cannot be deleted.
+        """
+        if self._goes.subject.what == "project":
+            with suppress(FileNotFoundError):
+                shutil.rmtree(self._artifacts_folder())
+            return
+        outputs = self._outputs()
+        for task_id in self._goes.tasks:
+            outputs.forget_task(task_id)
+
+    def benchmark_runs(self) -> int:
+        """Return how many runs of the benchmark are kept of the project."""
+        return len(self._history().snapshots())
+
+    def _history(self) -> BenchmarkHistory:
+        project = self._goes.subject.project
+        return BenchmarkHistory(self._settings.home, project, warn=self._warn)
+
+    def renew_benchmark(self, engine: Engine) -> None:
+        """Recompute the runs of the benchmark from the remaining data, or delete all of them.
+
+        Raises:
+            AlreadyRunning: another process has been at the history for too long.
+            OSError: the history cannot be written.
+        """
+        history = self._history()
+        if self._goes.subject.what == "project":
+            history.erase()
+            return
+        rules = self._settings.rules
+        with reading(engine) as connection:
+            project_id = project_id_of(connection, self._goes.subject.project)
+            history.rewrite(
+                lambda run: read_snapshot(
+                    connection, project_id, rules, now=run.at, since=run.since
+                )
+            )
+
 
 # How long others may be at the database's files; a worker reads them again and again.
 _PATIENCE_S: Final = 15.0

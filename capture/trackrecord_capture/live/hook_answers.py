@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.answers.rankings_answer import Rankings
@@ -19,7 +20,28 @@ from trackrecord.wire.exposure import ExposureBody
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
 from .session_marks import Kind, SessionMark, SessionMarks
-from .wording import attributed
+
+# Beyond 10,000 characters Claude Code hands on a preview only.
+_LONGEST: Final = 9000
+_ABOUT: Final = (
+    "Records of earlier runs of coding agents in the project {project}, kept by trackrecord:"
+)
+
+
+def attributed(records: str, project: str) -> str:
+    """Return records with a line in front that names their origin; "" for none.
+
+    Args:
+        records: what is known, as text for a prompt.
+        project: the project's name.
+    """
+    if not records:
+        return ""
+    text = f"{_ABOUT.format(project=identifier(project))}\n\n{records}"
+    # Nothing in it may pass for the end of what an agent wraps it in.
+    text = text.replace("</", "< /")
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("\n")[0]
+
 
 ProjectOf = Callable[[str], str]
 """Returns the project of a folder."""

@@ -1,26 +1,355 @@
 """Everything that is live, put together from the settings."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import re
+import shlex
+import shutil
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
+import msgspec
+import structlog
+
+from trackrecord.artifacts.client import open_artifacts, store_output
+from trackrecord.artifacts.contents import as_bytes
+from trackrecord.artifacts.summary.kinds import OutputKind
+from trackrecord.artifacts.summary.summaries import BEGINNING, READING, kind_of_output, reading
 from trackrecord.process.machines import this_machine
+from trackrecord.process.python_command import python_command
+from trackrecord.settings.agent_settings import AgentSettings, default_home
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.wire.storable import decoded
+from trackrecord_producers.prompting.rankings_call import publish_exposure, publish_hint
 from trackrecord_producers.publishing.publisher import Publisher
 
+from ..agent_run import AgentRun, RunCall
+from ..agents.door_address import DoorAddress, remove_door, write_door
+from ..agents.hook_state import note_error
+from ..agents.installed import read_installed
+from ..agents.known import AGENTS
+from ..agents.runtime import write_runtime
+from ..call_fields import kept_name
 from ..history.capture_counts import CountedSinks
 from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
 from ..history.thrown_away import read_repositories
-from ..outcome import outcome_of
+from ..outcome import outcome_of, task_id_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import known_sources
 from ..sources.source import Log, Source
 from ..sources.tool_words import tool_words
-from .live import Live
-from .watching import LiveReader
+from .failure_answers import FailureAnswers, HookFailure
+from .hook_answers import KINDS, HookAnswers, HookQuestion, ProjectOf
+from .notes import EndNote, TooManyNotes, write_note
+from .watching import LiveReader, Watching
+
+# A shell that reads an artifact back, perhaps together with something else.
+_RETRIEVING: Final = re.compile(r"\bartifacts\s+get\b")
+# Commands that show files as they are.
+_SHOWING: Final = frozenset(
+    f"shell:{name}" for name in ("bat", "cat", "head", "less", "more", "nl", "sed", "tail")
+)
+_MOST_PROMPTS: Final = 500
+_LONGEST_PROMPT: Final = 32_768
+
+
+class ToolOutput(msgspec.Struct, frozen=True):
+    """A hook's message when a tool has ended.
+
+    Attributes:
+        agent: the agent's name.
+        session: the session's id.
+        folder: the folder that the agent works in.
+        tool: the tool's name.
+        text: its output.
+        command: the command that a shell ran; "" for other tools.
+        prompt: what the person asked for; "" if the hook does not say.
+        prompt_id: the id of that prompt.
+    """
+
+    agent: str
+    session: str
+    folder: str
+    tool: str
+    text: str
+    command: str = ""
+    prompt: str = ""
+    prompt_id: str = ""
+
+
+class Outputs:
+    """Replaces outputs.
+
+    Args:
+        settings: where they are stored, and from which size on.
+        project_of: names the project of a folder.
+    """
+
+    def __init__(self, settings: AgentSettings, project_of: Callable[[str], str]) -> None:
+        self._settings = settings
+        self._project_of = project_of
+        self._program = _program(settings.home)
+        # What was asked for, where the hook of the output does not say it again.
+        self._prompts: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def remember(self, agent: str, session: str, prompt_id: str, prompt: str) -> None:
+        """Remember what a person asked for, as long as there is room."""
+        if not (prompt_id and prompt):
+            return
+        with self._lock:
+            self._prompts[agent, session, prompt_id] = prompt[:_LONGEST_PROMPT]
+            while len(self._prompts) > _MOST_PROMPTS:
+                self._prompts.popitem(last=False)
+
+    def summary_of(self, output: ToolOutput) -> str | None:
+        """Store an output and return a summary to replace it; None to leave it.
+
+        What was read back is left, and so is what could not be read back. A source file that a
+        command shows is left, too: an agent reads it word by word.
+
+        Raises:
+            OSError: it cannot be stored.
+        """
+        if not self._is_replaced(output):
+            return None
+        project = self._project_of(output.folder)
+        command = reading(project, self._program)
+        data, tool = as_bytes(output.text), _name_of(output)
+        if tool in _SHOWING and kind_of_output(data) is OutputKind.CODE:
+            return None
+        if command is None or open_artifacts(self._settings, project).take_retrieved(data):
+            return None
+        stored = store_output(
+            self._settings,
+            project,
+            data,
+            task_id=self._task_of(output, project),
+            tool=tool,
+            command=command,
+        )
+        return stored.summary if len(stored.summary) < len(output.text) else None
+
+    def _is_replaced(self, output: ToolOutput) -> bool:
+        return (
+            len(output.text) > self._settings.artifacts.threshold_chars
+            and bool(output.folder)
+            and not output.text.startswith(BEGINNING)
+            and _RETRIEVING.search(output.command) is None
+        )
+
+    def _task_of(self, output: ToolOutput, project: str) -> str | None:
+        """Return the id that the task's outcome will have; None if the prompt is unknown."""
+        asked = (output.agent, output.session, output.prompt_id)
+        prompt = output.prompt or self._prompts.get(asked, "")
+        if not prompt:
+            return None
+        run = AgentRun(
+            agent=output.agent,
+            session=output.session,
+            prompt=output.prompt_id,
+            captured_from="hooks",
+            started_at=0.0,
+            ended_at=0.0,
+            instruction=prompt,
+        )
+        return task_id_of(run, project)
+
+
+def _name_of(output: ToolOutput) -> str:
+    return kept_name(RunCall(tool=output.tool, command=output.command))
+
+
+def _program(home: Path) -> str:
+    """Return the command that an agent's shell reads artifacts with, wherever it is started."""
+    command = READING
+    if shutil.which("trackrecord") is None:
+        command = shlex.join(python_command("trackrecord_cli", "artifacts", "get"))
+    if os.path.realpath(home) != os.path.realpath(default_home()):
+        command = f"TRACKRECORD_HOME={shlex.quote(str(home))} {command}"
+    return command
+
+
+_log = structlog.get_logger(__name__)
+
+
+class _Posted(msgspec.Struct, frozen=True):
+    hook_event_name: str = ""
+    session_id: str = ""
+    transcript_path: str | None = None
+    agent_transcript_path: str | None = None
+    cwd: str | None = None
+    prompt: str | None = None
+    prompt_id: str | None = None
+    turn_id: str | None = None
+    tool_name: str | None = None
+    output: str | None = None
+    command: str | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    agent_id: str | None = None
+    tool_use_id: str | None = None
+    tool_input: dict[str, Any] | None = None
+    ran: tuple[str, ...] = ()
+
+
+_posted: Final = msgspec.json.Decoder(_Posted)
+
+
+class Live:
+    """Reads sessions after hooks fired, and answers the hooks' questions.
+
+    Args:
+        settings: the daemon's settings.
+        sources: the adapters of recorded sessions, by the agent's name.
+        reading: opens what reads a log, in the thread that will use it.
+        project_of: names the project of a folder.
+    """
+
+    def __init__(
+        self,
+        settings: DaemonSettings,
+        sources: Mapping[str, Source],
+        reading: Callable[[], AbstractContextManager[LiveReader]],
+        project_of: ProjectOf,
+    ) -> None:
+        self._home = settings.home
+        self._most_characters = settings.artifacts.threshold_chars
+        self._outputs = Outputs(settings, project_of)
+        self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
+        self._failure_answers = FailureAnswers(settings, project_of, sources, publish_hint)
+        self._watching = Watching(settings.home, settings.hooks, sources, reading)
+        self._address: DoorAddress | None = None
+
+    def start(self, address: DoorAddress | None = None) -> None:
+        """Start; with an address, the hooks learn where the front door is.
+
+        Raises:
+            OSError: they cannot be told.
+        """
+        if read_installed(self._home):
+            # Of this version, and with this interpreter: the old one may be gone.
+            write_runtime(self._home)
+        if address is not None:
+            write_door(self._home, address, self._most_characters)
+            self._address = address
+        self._hook_answers.forget_old()
+        self._watching.start()
+
+    def stop(self) -> None:
+        """Finish pending work, and stop; hooks learn that the door is closed."""
+        if self._address is not None:
+            remove_door(self._home, self._address)
+        self._watching.stop()
+
+    @property
+    def hooks(self) -> Mapping[str, Callable[[bytes], bytes | None]]:
+        """The receiver of the hooks that each agent posts."""
+        return {name: partial(self.hook, name) for name in AGENTS}
+
+    def hook(self, agent: str, body: bytes) -> bytes | None:
+        """Take a hook's body; return the answer for the agent, None for none.
+
+        Raises:
+            TooManyNotes: what ended cannot be noted now.
+        """
+        try:
+            posted = decoded(body, _posted)
+            if posted.hook_event_name in KINDS:
+                return self._answer(agent, posted)
+            if posted.error is not None:
+                return self._told(agent, posted, posted.error)
+            if posted.output is not None:
+                return self._summarised(agent, posted, posted.output)
+            if posted.session_id:
+                self._note(agent, posted)
+        except TooManyNotes:
+            raise
+        except msgspec.DecodeError:
+            _log.info("a hook posted what is not an event", agent=agent)
+        except Exception as error:  # noqa: BLE001 - the agent goes on
+            note_error(self._home, agent, f"a hook was not answered ({type(error).__name__})")
+            _log.warning("a hook cannot be answered", agent=agent, error=type(error).__name__)
+        return None
+
+    def _answer(self, agent: str, posted: _Posted) -> bytes | None:
+        if posted.hook_event_name == "SessionStart":
+            self._watching.catch_up()
+            self._failure_answers.prepare(posted.cwd or "")
+        prompt_id = posted.prompt_id or posted.turn_id or ""
+        self._outputs.remember(agent, posted.session_id, prompt_id, posted.prompt or "")
+        asked = HookQuestion(
+            hook_event_name=posted.hook_event_name,
+            session_id=posted.session_id,
+            cwd=posted.cwd,
+            prompt=posted.prompt,
+            prompt_id=posted.prompt_id or posted.turn_id,
+        )
+        text = self._hook_answers.answer(agent, asked)
+        if not text:
+            return None
+        said: dict[str, Any] = {
+            "hookEventName": posted.hook_event_name,
+            "additionalContext": text,
+        }
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _told(self, agent: str, posted: _Posted, error: str) -> bytes | None:
+        """Return what is known of a call that has failed."""
+        failure = HookFailure(
+            session=posted.session_id,
+            agent_id=posted.agent_id or "",
+            folder=posted.cwd or "",
+            transcript=posted.transcript_path or "",
+            call=posted.tool_use_id or "",
+            tool=posted.tool_name or "",
+            arguments=posted.tool_input or {},
+            error=error,
+            exit_code=posted.exit_code,
+            ran=posted.ran,
+        )
+        text = self._failure_answers.answer(agent, failure)
+        if not text:
+            return None
+        said = {"hookEventName": posted.hook_event_name, "additionalContext": text}
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _summarised(self, agent: str, posted: _Posted, text: str) -> bytes | None:
+        """Store an output that is too large for a prompt; return what takes its place."""
+        output = ToolOutput(
+            agent=agent,
+            session=posted.session_id,
+            folder=posted.cwd or "",
+            tool=posted.tool_name or "",
+            text=text,
+            command=posted.command or "",
+            prompt=posted.prompt or "",
+            prompt_id=posted.prompt_id or posted.turn_id or "",
+        )
+        summary = self._outputs.summary_of(output)
+        if summary is None:
+            return None
+        said = {"hookEventName": posted.hook_event_name, "updatedToolOutput": summary}
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _note(self, agent: str, posted: _Posted) -> None:
+        """Leave the same note as the hook's own program."""
+        note = EndNote(
+            agent=agent,
+            event=posted.hook_event_name,
+            session=posted.session_id,
+            transcript=posted.agent_transcript_path or posted.transcript_path or "",
+            folder=posted.cwd or "",
+        )
+        if not write_note(self._home, note):
+            raise TooManyNotes
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:

@@ -5,17 +5,116 @@ The highest rank decides, and of several pieces of one rank the last. Without ev
 verdict: that an agent calls its work done is none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Signal, SignalKind
-from .checks import Result, last_edit, results_before, results_since
-from .clearing import last_results, uncleared
+from ..agent_run import AgentRun, RunCall, Signal, SignalKind
+from ..shell.checks import runs_also
+from .checks import Moment, Result, last_edit, results_before, results_since
 from .phrases import goes_on, only_looks, says_wrong
-from .sub_agents import last_delegation
+
+# Of more than these the oldest are left out.
+_MOST: Final = 200
+
+
+def last_results(results: Sequence[Result]) -> list[Result]:
+    """Return the results that no later one of the same checks takes the place of, in order.
+
+    A failure stands until all that it ran on has passed since; a success until something that
+    includes it has run again. A check that did not come to an end says nothing against what the
+    same program found.
+    """
+    later: list[Result] = []
+    told = {result.check.scope.program for result in results if result.passed is not None}
+    for result in reversed(results[-_MOST:]):
+        program = result.check.scope.program
+        if result.passed is None:
+            if program not in told:
+                told.add(program)
+                later.append(result)
+        elif not (_is_cleared(result, later) or _is_repeated(result, later)):
+            later.append(result)
+    return later[::-1]
+
+
+def uncleared(before: Sequence[Result], after: Sequence[Result]) -> tuple[Result, ...]:
+    """Return the failures in front of an edit on which nothing behind them has passed as widely.
+
+    A passing task of the whole project, as `make test` is, clears what it may well have run.
+    """
+    still = [result for result in last_results(before) if result.passed is False]
+    passed = [result for result in after if result.passed]
+    return tuple(
+        result
+        for result in still
+        if not _is_cleared(result, passed)
+        and not any(runs_also(each.check, result.check) for each in passed)
+    )
+
+
+def _is_cleared(failed: Result, later: Iterable[Result]) -> bool:
+    if failed.passed:
+        return False
+    scope = failed.check.scope
+    covered: set[str] = set()
+    for result in later:
+        if result.passed:
+            covered |= scope.covered_by(result.check.scope)
+    return scope.targets <= covered
+
+
+def _is_repeated(result: Result, later: Iterable[Result]) -> bool:
+    """Return whether one later result, of any kind, repeats the verdict with as wide a scope."""
+    scope = result.check.scope
+    return any(
+        (result.passed or each.passed is False)
+        and scope.covered_by(each.check.scope) == scope.targets
+        for each in later
+        if each.passed is not None
+    )
+
+
+# Types of sub-agents whose makers made them for looking: Claude Code's, Codex's and opencode's.
+_LOOKING: Final = frozenset({"explore", "plan", "claude-code-guide", "explorer"})
+# Of a longer errand nobody can be sure that it asks for nothing else.
+_LONGEST_ERRAND: Final = 400
+
+
+def last_delegation(run: AgentRun) -> Moment | None:
+    """Return when a sub-agent may have changed files for the last time; None if none did.
+
+    Every call that starts a sub-agent, tells it more or waits for it counts as an edit, and so does
+    the end of one in the background. They do not if all sub-agents of the run were only to look,
+    and neither does one whose own calls are known.
+    """
+    calls = [(place, call) for place, call in enumerate(run.calls) if _has_worked(call)]
+    if not any(_may_edit(call) for _, call in calls):
+        return None
+    return max((moment for place, call in calls for moment in _moments(run, place, call)))
+
+
+def _has_worked(call: RunCall) -> bool:
+    return call.sub_agent is not None and call.sub_agent.calls is None and call.ok is not False
+
+
+def _may_edit(call: RunCall) -> bool:
+    sub_agent = call.sub_agent
+    if sub_agent is None or not sub_agent.starts or sub_agent.kind.lower() in _LOOKING:
+        return False
+    errand = sub_agent.errand
+    return len(errand) > _LONGEST_ERRAND or not only_looks(errand)
+
+
+def _moments(run: AgentRun, place: int, call: RunCall) -> Iterator[Moment]:
+    yield place, 0
+    ended = call.sub_agent.ended_at if call.sub_agent is not None else None
+    if ended is not None:
+        after = (at for at, other in enumerate(run.calls) if (other.started_at or 0.0) >= ended)
+        yield next(after, len(run.calls)), 0
+
 
 MAX_GROUNDS: Final = 100
 

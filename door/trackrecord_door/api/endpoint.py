@@ -10,8 +10,13 @@ from trackrecord.resources.declaration.paging import Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource, RestsOn
 
 from ..protocol.callers import Permission
-from .documents import document_of
 from .parameters import Parameter, parameters_of
+
+
+def document_of(found: Any) -> Any:  # noqa: ANN401 - whatever a call returns
+    """Return an object of `trackrecord` as the JSON that `--json` prints."""
+    return found.to_document()
+
 
 Scope = Literal["project", "all", "none"]
 

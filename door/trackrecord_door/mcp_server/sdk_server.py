@@ -1,7 +1,8 @@
 """The server as the official SDK takes it. Importing this module imports the SDK: 40 MB, 0.5 s."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 
@@ -11,15 +12,143 @@ import mcp_types as types
 import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from msgspec import Struct
 
 import trackrecord
 from trackrecord.errors import InvalidRequest, TrackrecordError
 
-from .arguments import read_arguments, schema_of
+from . import calls
+from .arguments import (
+    OutcomeArguments,
+    RecallArguments,
+    Recalled,
+    RememberArguments,
+    Remembered,
+    Reported,
+    ReportedRecallArguments,
+    read_arguments,
+    schema_of,
+)
 from .calls import ToolAnswer, in_one_line
-from .instructions import instructions_for
-from .mcp_scope import McpScope
-from .tools import Tool, tools_of
+from .mcp_scope import RECALL, REMEMBER, REPORT_OUTCOME, McpScope
+
+# Loaded whole by clients that otherwise load the names of tools alone: it is wanted at once.
+_LOADED: Final = {"anthropic/alwaysLoad": True}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    Attributes:
+        name: its name.
+        title: its name for people.
+        description: what it is for, for the model.
+        arguments: what it takes.
+        answer: what it returns.
+        hints: how it may be used, as MCP's annotations.
+        call: does it, given the project, the arguments, the client's name and whose word it is.
+        meta: what single clients read.
+    """
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Struct]
+    answer: type[Struct]
+    hints: Mapping[str, bool]
+    call: Callable[[str, Any, str | None, str], ToolAnswer]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+_RECALL: Final = Tool(
+    RECALL,
+    "Recall earlier experience",
+    "Return what earlier runs in this project have shown that has to do with a task, as text "
+    "within a budget of tokens. Call it once, before you plan.",
+    RecallArguments,
+    Recalled,
+    {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False},
+    calls.recall,
+    _LOADED,
+)
+_ALL: Final = (
+    _RECALL,
+    Tool(
+        REMEMBER,
+        "Remember a fact",
+        "Store a short fact for the agents that work in this project later. A known fact is not "
+        "stored twice; one that contradicts an older fact replaces it.",
+        RememberArguments,
+        Remembered,
+        {
+            "readOnlyHint": False,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+        calls.remember,
+    ),
+    Tool(
+        REPORT_OUTCOME,
+        "Report how a task went",
+        "Report how a task went, once, when it has ended: later tasks are given what that "
+        "teaches. Report failures, too. Another report of the same task corrects the first.",
+        OutcomeArguments,
+        Reported,
+        {
+            "readOnlyHint": False,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+        calls.report_outcome,
+    ),
+)
+
+
+def tools_of(names: Collection[str]) -> Iterator[Tool]:
+    """Yield the tools of these names."""
+    for tool in _ALL:
+        if tool.name not in names:
+            continue
+        # A task id is worth its tokens only where an outcome can be reported with it.
+        if tool is _RECALL and REPORT_OUTCOME in names:
+            yield replace(tool, arguments=ReportedRecallArguments)
+        else:
+            yield tool
+
+
+_ABOUT: Final = (
+    "trackrecord keeps what earlier runs of agents in this project have shown: which approaches "
+    "succeed or fail and how often, lessons about tools, sequences of tool calls that worked, and "
+    "short memories."
+)
+_PARTS: Final = {
+    "recall": (
+        "recall: call it once when you start a task that takes more than a step or two, before "
+        "you plan. Pass the task in the words of the person who asked. It answers in milliseconds "
+        "with records of earlier runs; weigh them as evidence. An empty answer means that nothing "
+        "is known yet: go on without it."
+    ),
+    "remember": (
+        "remember: call it when you find out something that the next agent in this project would "
+        "want to know, for example a command that works, a pitfall or a convention. One or two "
+        "sentences that make sense on their own, without secrets, and nothing that holds only "
+        "for this task."
+    ),
+    "report_outcome": (
+        "report_outcome: call it once when the task has ended and you know how it went, with the "
+        "task_id that recall returned. Failures teach the most: report them, too. Success means "
+        "that the task reached its goal, as a test, a review or the person has shown."
+    ),
+}
+
+
+def instructions_for(tools: Collection[str]) -> str:
+    """Return the instructions of a server that offers these tools."""
+    return "\n".join([_ABOUT, *(f"- {text}" for name, text in _PARTS.items() if name in tools)])
+
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 

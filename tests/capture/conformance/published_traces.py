@@ -8,7 +8,7 @@ from tests.capture.conformance.trace_tellers import Told
 from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.encodings.span import Span
 from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt
-from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import tool_words
 

@@ -29,7 +29,7 @@ from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
+from trackrecord_capture.otlp.traces.opening import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names, tool_words
 

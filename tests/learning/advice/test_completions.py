@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.worlds.endings import endings
-from trackrecord.learning.advice.lessons.counting.completions import find_completions
+from trackrecord.learning.advice.lessons.find import find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.rules import LessonRules
 

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.estimates.additive_fit import inverse_of
-from trackrecord.learning.advice.estimates.effects import NO_EFFECT, EffectRun, effects_of
+from trackrecord.learning.advice.estimates.effects import (
+    NO_EFFECT,
+    EffectRun,
+    effects_of,
+    inverse_of,
+)
 
 TRIALS = st.lists(
     st.builds(

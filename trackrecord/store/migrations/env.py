@@ -2,10 +2,20 @@
 
 A store without tables gets those of the metadata and the newest revision; the revisions are for
 stores that an earlier version made.
+
+A table `memories` of before any revision: set aside, and its rows taken over into a new store.
+
+Its columns may be any; those that are known by name are read.
 """
 
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
 from alembic import context
-from sqlalchemy import inspect
+from sqlalchemy import Connection, MetaData, Table, insert, inspect, select, text
 
 from trackrecord.errors import StoreUnfit
 
@@ -15,8 +25,70 @@ from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.database.migrate import store_versions
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - as said above
-from trackrecord.store.memories.earlier import earlier_memories
 from trackrecord.store.outcomes import partial_indexes as _of_outcomes  # noqa: F401 - as said above
+
+from ..memories.tables import memories, memory_changes
+from ..outcomes.projects import project_id_of
+from ..outcomes.tables import projects
+
+_OLD: Final = "memories_before"
+
+
+@contextmanager
+def earlier_memories(connection: Connection) -> Iterator[None]:
+    """Take an earlier table's memories over into the tables that the block makes.
+
+    They are of type memory, without a source unless they have one; their trigrams and words are
+    marked when the project is next asked for memories.
+    """
+    if not inspect(connection).has_table(memories.name):
+        yield
+        return
+    connection.execute(text(f"ALTER TABLE {memories.name} RENAME TO {_OLD}"))
+    yield
+    old = Table(_OLD, MetaData(), autoload_with=connection)
+    now = time.time()
+    for number, row in enumerate(connection.execute(select(old)).mappings().all(), start=1):
+        content = str(row.get("text") or row.get("content") or "").strip()
+        if not content:
+            continue
+        created_at, confidence = row.get("created_at"), row.get("confidence")
+        at = float(created_at) if isinstance(created_at, int | float) else now
+        given = str(row.get("memory_id") or row.get("id") or "")
+        standing = {
+            "type": "memory",
+            "confidence": 0.5 if confidence is None else min(1.0, max(0.01, float(confidence))),
+        }
+        connection.execute(
+            insert(memories).values(
+                id=number,
+                project_id=_project_of(connection, str(row.get("project") or "default")[:128]),
+                memory_id=given if 0 < len(given) <= 128 else uuid.uuid4().hex,
+                text=content,
+                created_at=at,
+                changes=1,
+                changed_at=at,
+                standing=0,
+                size_class=0,
+                **standing,
+            )
+        )
+        connection.execute(
+            insert(memory_changes).values(
+                memory=number, number=1, at=at, action="stored", **standing
+            )
+        )
+    dialect_of(connection).continue_numbering(connection, memories)
+    old.drop(connection)
+
+
+def _project_of(connection: Connection, name: str) -> int:
+    found = project_id_of(connection, name)
+    if found is None:
+        row = insert(projects).values(name=name, revision=0, outcomes=0, successes=0)
+        found = connection.execute(row.returning(projects.c.id)).scalar_one()
+    return found
+
 
 connection = context.config.attributes["connection"]
 context.configure(

@@ -1,18 +1,44 @@
 """Exporting a project: all of its rows as JSON Lines, as of one moment, in little memory."""
 
 import secrets
-from collections.abc import Callable
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final
 
 import msgspec
-from sqlalchemy import Connection
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Select,
+    String,
+    Table,
+)
 
 from trackrecord.process.version import __version__
 from trackrecord.store.database.migrate import newest_revision
 
 from .lines import VERSION, End, Header, RowWriter, header_line
-from .rows import streamed
 from .subjects import count_of, exported_tables, rows_of
+
+Values = tuple[Any, ...]
+
+# A row may hold a body of megabytes: few are fetched at once where that is so.
+_FETCHED: Final = 1000
+_FETCHED_LONG: Final = 200
+
+
+def streamed(connection: Connection, table: Table, query: Select[Any]) -> Iterator[Values]:
+    """Yield the rows of a query about a table, as many at a time as fit into memory."""
+    at_once = _FETCHED_LONG if any(map(is_long, table.c)) else _FETCHED
+    rows = connection.execution_options(yield_per=at_once).execute(query)
+    return map(tuple, rows)
+
+
+def is_long(column: ColumnElement[Any]) -> bool:
+    """Return whether a column's values may be long."""
+    kind = column.type
+    return isinstance(kind, (String, LargeBinary)) and kind.length is None
+
 
 # Told of the table at hand, how many rows were written, and how many there are.
 Report = Callable[[str, int, int], None]

@@ -1,26 +1,66 @@
-"""Import the rows of an export: read, check, renumber, write."""
+"""Import the rows of an export: read, check, renumber, write.
 
-from collections.abc import Callable, Iterator
+Checks of an export's values, beyond the types of the columns.
+
+An export may come from anybody. What the product decodes when it reads a row is decoded here first,
+and what must be one of several words is one of them.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from typing import Any, BinaryIO, Final
 
+import msgspec
 from sqlalchemy import Column, Connection, Table, update
 
-from trackrecord.errors import ImportFormatError, TransferRefused
-from trackrecord.store.advice.tables import exposures, hints
+from trackrecord.errors import ImportFormatError, InvalidOutcome, TransferRefused
+from trackrecord.learning.competences.record import Competence
+from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.decisions import DecisionAction
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.store.advice.lesson_decisions import LessonAction
+from trackrecord.store.advice.tables import (
+    effect_decisions,
+    exposures,
+    hints,
+    lesson_decisions,
+    runs,
+    tried_calls,
+)
+from trackrecord.store.competences.removed import StoredTally
+from trackrecord.store.competences.tables import (
+    competence_history,
+    competences,
+    consolidation_runs,
+    removed_episodes,
+)
+from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import dialect_of
-from trackrecord.store.memories.tables import memories
+from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.store.outcomes.forgotten import (
     Kind,
     digest_of_subject,
     forgotten_among,
     forgotten_since,
 )
-from trackrecord.store.outcomes.tables import feedback, outcome_entries, outcomes, projects
+from trackrecord.store.outcomes.tables import (
+    feedback,
+    outcome_entries,
+    outcomes,
+    projects,
+    recorded_rules,
+)
+from trackrecord.store.patterns.tables import observations, pattern_decisions, patterns
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.run_digest import patterns_of
 from trackrecord.wire.subject import Subject, What
+from trackrecord.wire.tried_calls import check_tried
 
-from .checks import check_values, checks_of
 from .lines import LONGEST_LINE, End, Header, RowReader
-from .numbering import Numbering
 from .renaming import Renaming
 from .subjects import (
     MADE_AGAIN,
@@ -30,6 +70,128 @@ from .subjects import (
     is_numbered,
     reference_of,
 )
+
+Check = Callable[[Any], object]
+
+# What is on record passed the limit of its day.
+_ANY_SIZE: Final = 2**31
+
+
+def _json(kind: Any) -> Check:  # noqa: ANN401 - what msgspec takes for a type
+    return msgspec.json.Decoder(kind).decode
+
+
+def _one_of(kind: type[Enum]) -> Check:
+    return kind
+
+
+def _outcome(body: bytes) -> object:
+    return decode_outcome(body, max_bytes=_ANY_SIZE)
+
+
+def _effect(action: str) -> None:
+    if action not in ("holdout", "withdraw", "restore"):
+        raise ValueError(action)
+
+
+def _probability(value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(value)
+
+
+_CHECKS: Final[dict[Column[Any], Check]] = {
+    outcomes.c.body: _outcome,
+    outcomes.c.verdict: _one_of(Verdict),
+    outcome_entries.c.body: _outcome,
+    observations.c.verdict: _one_of(Verdict),
+    criterion_feedback.c.verdict: _one_of(Verdict),
+    runs.c.digest: patterns_of,
+    tried_calls.c.digest: check_tried,
+    recorded_rules.c.rules: _json(dict[str, Any]),
+    patterns.c.decided_maturity: _one_of(Maturity),
+    pattern_decisions.c.action: _one_of(DecisionAction),
+    memories.c.type: _one_of(MemoryType),
+    memory_changes.c.type: _one_of(MemoryType),
+    competences.c.status: _one_of(Status),
+    competences.c.record: _json(Competence),
+    removed_episodes.c.tally: _json(StoredTally),
+    competence_history.c.snapshot: _json(Competence),
+    consolidation_runs.c.skipped: _json(dict[str, int]),
+    exposures.c.entries: _json(tuple[str, ...]),
+    effect_decisions.c.action: _effect,
+    hints.c.probability: _probability,
+    lesson_decisions.c.action: _one_of(LessonAction),
+}
+
+
+def checks_of(table: Table) -> list[tuple[Column[Any], Check]]:
+    """Return the columns of a table whose values are checked, each with its check."""
+    return [(column, _CHECKS[column]) for column in table.c if column in _CHECKS]
+
+
+def check_values(values: dict[Column[Any], Any], checks: list[tuple[Column[Any], Check]]) -> None:
+    """Check the values of a row.
+
+    Args:
+        values: by column.
+        checks: those of the table.
+
+    Raises:
+        ValueError: one of them is not what its column holds; the text names it.
+    """
+    for column, check in checks:
+        value = values[column]
+        if value is None:
+            continue
+        try:
+            check(value)
+        except (ValueError, InvalidOutcome, RecursionError) as error:
+            reason = str(error) or "too deeply nested"
+            message = f"`{column.name}` of {column.table.name} is not valid ({reason})"
+            raise ValueError(message) from None
+
+
+class Numbering:
+    """The new numbers of one table's rows.
+
+    Sixteen bytes a row: millions of outcomes fit into memory.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._name = table.name
+        self._old = array("q")
+        self._new = array("q")
+
+    def announce(self, number: int) -> None:
+        """Note the number of the next row.
+
+        Raises:
+            ValueError: it is not larger than the one before it.
+        """
+        if self._old and number <= self._old[-1]:
+            message = f"the ids of {self._name} must rise, and {number} comes after {self._old[-1]}"
+            raise ValueError(message)
+        self._old.append(number)
+
+    def settle(self, numbers: Sequence[int]) -> None:
+        """Give rows that were announced, and have no new number yet, their new ones."""
+        self._new.extend(numbers)
+
+    def of(self, number: int) -> int:
+        """Return the new number of a row.
+
+        Raises:
+            ValueError: no row with this number came before.
+        """
+        place = bisect_left(self._old, number)
+        if place == len(self._new) or self._old[place] != number:
+            message = f"there is no row {number} of {self._name} in the lines before"
+            raise ValueError(message)
+        return self._new[place]
+
 
 # Told how many bytes of the file were read.
 Report = Callable[[int], None]

@@ -2,29 +2,149 @@
 
 A crash at any point leads to a redelivery that changes nothing twice: committed outcomes are
 recognised by their outcome_id, and the others were never acknowledged.
+
+Work with Redis while SQL runs: read the next batch, acknowledge the last one.
+
+Redis needs a third of the time that a batch takes. Entries that were read ahead and not learnt
+are pending like any other; those learnt but not yet acknowledged are recognised when they come
+again.
 """
 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Final
 
 import structlog
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.redis.fleet_counts import RESULTS, batch_counts
+from trackrecord.redis.fleet_counts import RESULTS, Counts, batch_counts
 from trackrecord.redis.signs_of_life import SignOfLife
 from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from ..caching.refresh import RankingsRefresher
-from .background_stream import BackgroundStream
-from .batch_size import BatchSize
 from .entries import Entry, IntakeContext
 from .entry_kinds import decode_entries, take_in
 from .outage import DatabaseOutage
 from .stream import OutcomeStream
+
+# How fast a batch may grow: outcomes may suddenly be larger than those before.
+_GROWTH = 4
+
+
+class BatchSize:
+    """Choose the size of the next batch by the size of the outcomes in the last one.
+
+    Redis can be asked for a number of entries, not of bytes. The first batch is small enough
+    whatever it holds.
+
+    Args:
+        most: maximum number of entries in a batch.
+        most_bytes: target total size of the bodies in one batch, in bytes.
+        largest_body: the size of the largest body, in bytes.
+    """
+
+    def __init__(self, most: int, most_bytes: int, largest_body: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._next = self._within(most_bytes // largest_body)
+
+    @property
+    def next(self) -> int:
+        """The number of entries that the next batch should hold."""
+        return self._next
+
+    def note(self, entries: Sequence[Entry]) -> None:
+        """Take account of the batch that was just read."""
+        if not entries:
+            return
+        size = sum(len(fields.get(b"body", b"")) for _, fields in entries if fields)
+        fitting = self._most_bytes * len(entries) // max(1, size)
+        self._next = self._within(min(fitting, self._next * _GROWTH))
+
+    def _within(self, count: int) -> int:
+        return max(1, min(self._most, count))
+
+
+class BackgroundStream:
+    """Read batches of a stream, one ahead while there is a backlog, and acknowledge them.
+
+    A thread of its own does all of it, in the order of the calls.
+
+    Args:
+        stream: where entries are read and acknowledged.
+        size: how many entries a batch holds.
+    """
+
+    def __init__(self, stream: OutcomeStream, size: BatchSize) -> None:
+        self._stream = stream
+        self._size = size
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="stream")
+        self._ahead: Future[list[Entry]] | None = None
+        # Whether what is read ahead waits for its first entry.
+        self._is_waiting = False
+        self._asked = 0
+        self._acknowledging: list[Future[None]] = []
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether the last batch was full, so that another one is being read."""
+        return self._ahead is not None
+
+    def next_batch(self, block_s: float, *, wait_s: float | None = None) -> list[Entry]:
+        """Return the next batch; wait for the first entry if the stream is empty.
+
+        Args:
+            block_s: for how long Redis waits for it. Redis looks at the time a few times a second
+                only, so that this ends late.
+            wait_s: after how long this returns without any, while Redis waits on.
+        """
+        entries = [] if self._is_waiting else self.last_batch()
+        if not entries and not self._is_waiting:
+            self._asked = self._size.next
+            if wait_s:
+                self._is_waiting = True
+                self._ahead = self._thread.submit(self._stream.read_new, self._asked, block_s)
+            else:
+                entries = self._stream.read_new(self._asked, block_s if wait_s is None else None)
+        if self._is_waiting:
+            assert self._ahead is not None  # noqa: S101 - it is what waits
+            if not wait([self._ahead], wait_s).done:
+                return []
+            entries = self.last_batch()
+        is_full = len(entries) == self._asked
+        self._size.note(entries)
+        if is_full:
+            self._asked = self._size.next
+            self._ahead = self._thread.submit(self._stream.read_new, self._asked, None)
+        return entries
+
+    def last_batch(self) -> list[Entry]:
+        """Return the batch that was read ahead, before the process ends."""
+        self._is_waiting = False
+        ahead, self._ahead = self._ahead, None
+        return ahead.result() if ahead is not None else []
+
+    def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts) -> None:
+        """Remove learnt entries soon, and count them; `settle` waits for the result."""
+        acknowledged = self._thread.submit(self._stream.acknowledge, list(entry_ids), counts)
+        self._acknowledging.append(acknowledged)
+
+    def settle(self) -> None:
+        """Wait until all learnt entries are acknowledged.
+
+        Raises:
+            redis.RedisError: Redis refused; entries that it still holds are recognised when they
+            come
+                again.
+        """
+        acknowledging, self._acknowledging = self._acknowledging, []
+        for each in acknowledging:
+            each.result()
+
 
 _log = structlog.get_logger(__name__)
 

@@ -1,7 +1,7 @@
 """The table of entry kinds: sort a batch of the stream by it, and learn each kind in its turn."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,6 +9,9 @@ import structlog
 
 from trackrecord.errors import InvalidEntry
 from trackrecord.redis.keys import split_mark
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.wire.hint import HintBody, decode_hint
 from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
@@ -22,14 +25,38 @@ from .entries import (
     IntakeResult,
     ReceivedEntry,
     RefusedEntry,
+    without_forgotten,
+    writing_entries,
 )
 from .error_entries import ERROR
 from .exposure_entries import EXPOSURE
 from .feedback_entries import FEEDBACK
-from .hint_entries import HINT
 from .memory_entries import MEMORY
 from .outcome_entries import OUTCOME
 from .recall_entries import RECALL
+
+
+def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> HintBody:
+    return decode_hint(body, max_bytes=context.settings.max_body_bytes)
+
+
+def _take_in(decoded: Sequence[DecodedEntry[HintBody]], context: IntakeContext) -> IntakeResult:
+    with writing_entries(context.engine, "hints") as connection:
+        received = [
+            ReceivedHint(each.report, _id_of(each), each.entry.received_at)
+            for each in without_forgotten(connection, "hint", decoded, _id_of)
+        ]
+        projects = {each.body.project for each in received}
+        record_hints(connection, ensure_projects(connection, projects), received)
+    return IntakeResult()
+
+
+def _id_of(decoded: DecodedEntry[HintBody]) -> str:
+    return decoded.report.hint_id or decoded.entry.default_id
+
+
+HINT = EntryKind("hint", _decode, _take_in)
+
 
 _log = structlog.get_logger(__name__)
 

@@ -1,22 +1,25 @@
 """Learn the outcomes that arrive on the stream."""
 
 import time
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.errors import StoreUnfit
+from trackrecord.errors import StoreUnavailable, StoreUnfit
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import BatchChanges, learn
-from trackrecord.wire.outcome import decode_reported
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+from trackrecord.wire.outcome import decode_outcome, decode_reported
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
 from .entries import (
     DecodedEntry,
@@ -26,7 +29,29 @@ from .entries import (
     ReceivedEntry,
     RefusedEntry,
 )
-from .store_probe import try_store
+
+# It touches everything that an outcome can touch.
+_BODY = b'{"task_id":"trial","success":true,"patterns":["trial"],"tool_graph":[{"tool":"trial"}]}'
+
+
+def try_store(engine: Engine, rules: Rules, scorer: OutcomeScorer) -> None:
+    """Learn a valid outcome, and roll it back.
+
+    Raises:
+        StoreUnavailable: the database refuses that one too: tables are missing or damaged, or
+            rights are; the outcomes have to wait.
+    """
+    now = time.time()
+    name = f"trial-{uuid.uuid4().hex}"
+    faultless = scorer.score(decode_outcome(_BODY), _BODY, received_at=now, outcome_id=name)
+    try:
+        with writing(engine) as connection:
+            learn(connection, [faultless], rules, now=now)
+            connection.rollback()
+    except SQLAlchemyError as error:
+        message = f"the database refuses every outcome ({type(error).__name__})"
+        raise StoreUnavailable(message) from error
+
 
 _REFUSED = "the database refuses it"
 _NO_ROOM = f"the outcome is put together from {MOST_ENTRIES} other entries, which is the most"

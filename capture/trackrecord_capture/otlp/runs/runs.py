@@ -5,6 +5,8 @@ called them or handed over to them, are a part of it: only the task as a whole h
 their calls carry their name as the `actor`.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -15,11 +17,150 @@ from ...shell.git import commits_and_reverts
 from ..facts.fact import Fact, SpanScore
 from ..facts.vocabulary import SpanKind
 from .calls import SpanCall, call_seen, is_call, merged
-from .endings import ending_of
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
-from .grouping import VERCEL, FactGroup, first_of, grouped
 from .tree import Tree
 from .usage import tokens_of, usd_of
+
+VERCEL: Final = "ai."
+_SLACK_S: Final = 0.1
+
+
+class FactGroup(msgspec.Struct, kw_only=True):
+    """The facts of one run, and the fact at its root."""
+
+    root: Fact
+    facts: list[Fact]
+    has_root: bool = True
+
+
+def grouped(tree: Tree) -> list[FactGroup]:
+    """Return the facts of each run."""
+    of_root: dict[str, list[Fact]] = defaultdict(list)
+    for fact in tree.facts:
+        root = tree.root_of(fact)
+        if root is not None:
+            of_root[root.span].append(fact)
+    groups = [
+        FactGroup(root=tree.by_span[span], facts=facts)
+        for span, facts in of_root.items()
+        if any(fact.kind in (SpanKind.TOOL, SpanKind.MODEL, SpanKind.RUN) for fact in facts)
+    ]
+    groups = _without_doubles(_of_one_session(groups, tree))
+    _take_in_strays(groups, tree)
+    return sorted(groups, key=lambda group: (group.root.start, group.root.span))
+
+
+def _of_one_session(groups: list[FactGroup], tree: Tree) -> list[FactGroup]:
+    """Join what the Vercel AI SDK traces request by request, where a loop of one's own calls it.
+
+    Requests without a call of a tool, such as the one for a title, are a part of it as well.
+    """
+    kept, of_session = [], defaultdict(list)
+    for group in groups:
+        session = first_of(group.facts, "session")
+        if group.root.name.startswith(VERCEL) and session:
+            of_session[session].append(group)
+        else:
+            kept.append(group)
+    for together in of_session.values():
+        facts = [fact for group in together for fact in group.facts]
+        complete = all(not tree.is_orphan(group.root) for group in together)
+        kept.append(FactGroup(root=together[0].root, facts=facts, has_root=complete))
+    return kept
+
+
+def _take_in_strays(groups: list[FactGroup], tree: Tree) -> None:
+    """Add calls whose parents never came to the run of their session, or to the only run."""
+    for fact in tree.facts:
+        if fact.kind is SpanKind.TOOL and tree.root_of(fact) is None and tree.is_orphan(fact):
+            session = fact.session
+            same = [group for group in groups if first_of(group.facts, "session") == session]
+            if len(same) == 1 or (session and same):
+                same[0].facts.append(fact)
+
+
+def _without_doubles(groups: list[FactGroup]) -> list[FactGroup]:
+    """Join runs that two instrumentations report in parallel."""
+    kept: list[FactGroup] = []
+    for group in sorted(groups, key=lambda group: (group.root.start, -group.root.end)):
+        same = next((other for other in kept[-8:] if _is_within(group.root, other.root)), None)
+        if same is None:
+            kept.append(group)
+        else:
+            same.facts += group.facts
+    return kept
+
+
+def _is_within(root: Fact, other: Fact) -> bool:
+    return (
+        root.scope != other.scope
+        and root.start >= other.start - _SLACK_S
+        and root.end <= other.end + _SLACK_S
+    )
+
+
+def first_of(facts: Iterable[Fact], name: str) -> str:
+    """Return the first text that facts hold under a name; "" without one."""
+    return next((held for fact in facts if (held := str(getattr(fact, name)))), "")
+
+
+_SAYS_CHARS: Final = 1000
+_INTERRUPTS: Final = re.compile(
+    r"(?:^|\.)(?:KeyboardInterrupt|CancelledError|AbortError|UserAbort\w*)$|\binterrupted by user\b"
+)
+# The errors of the clients of models: their API refused or failed, which is nobody's failure.
+_API: Final = re.compile(
+    r"(?:^|[.\s'\"(])(?:API\w*Error|APITimeoutError|RateLimitError|AuthenticationError|"
+    r"PermissionDeniedError|OverloadedError|InternalServerError|ServiceUnavailableError|"
+    r"ModelHTTPError|ModelAPIError|ThrottlingException|ModelThrottledException|"
+    r"ServiceUnavailable|TooManyRequests|InsufficientQuotaError|AI_APICallError|AI_RetryError)\b"
+)
+# The same from below the client. A tool may raise these as well.
+_NETWORK: Final = re.compile(
+    r"(?:^|[.\s'\"(])(?:Connect(?:ion)?(?:Reset|Refused)?Error|Connect(?:ion)?Timeout|ReadTimeout|"
+    r"ReadError|RemoteProtocolError|TimeoutError|HTTPStatusError|HTTPError|URLError)\b|"
+    r"\b(?:status|http|code)\W{1,3}(?:429|5\d\d)\b|\b(?:429|5\d\d)\s+(?:service|too many|internal|"
+    r"bad gateway|gateway)|\boverloaded\b|\brate.?limit",
+    re.IGNORECASE,
+)
+
+
+def ending_of(root: Fact, facts: Sequence[Fact]) -> Signal | None:
+    """Return how a run ended, if it raised; a root without an error proves nothing."""
+    if not _has_failed(root):
+        return None
+    words = f"{root.error_type} {root.error}".strip()
+    if _INTERRUPTS.search(root.error_type) or _INTERRUPTS.search(root.error):
+        kind = SignalKind.INTERRUPTED
+    elif _API.search(root.error_type) or _API.search(root.error[:_SAYS_CHARS]):
+        kind = SignalKind.API_FAILED
+    else:
+        is_api = _model_failed_last(facts) or (
+            _NETWORK.search(words[:_SAYS_CHARS]) and not _tool_failed_last(facts)
+        )
+        kind = SignalKind.API_FAILED if is_api else SignalKind.CRASHED
+    return Signal(kind=kind, says=words[:_SAYS_CHARS], at=root.end or None)
+
+
+def _has_failed(root: Fact) -> bool:
+    return root.status == "error" or bool(root.error_type) or root.failed is True
+
+
+def _model_failed_last(facts: Sequence[Fact]) -> bool:
+    """Return whether the last thing that happened was a request to a model that failed."""
+    last = _last_act(facts)
+    return last is not None and last.kind is SpanKind.MODEL and _has_failed(last)
+
+
+def _tool_failed_last(facts: Sequence[Fact]) -> bool:
+    last = _last_act(facts)
+    return last is not None and last.kind is SpanKind.TOOL and _has_failed(last)
+
+
+def _last_act(facts: Sequence[Fact]) -> Fact | None:
+    acts = (fact for fact in reversed(facts) if fact.kind in (SpanKind.MODEL, SpanKind.TOOL))
+    return next(acts, None)
+
 
 _NAMELESS: Final = "unknown_service"
 _ENDINGS: Final = (".run", ".kickoff", ".workflow", ".task", ".agent")

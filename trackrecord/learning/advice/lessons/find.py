@@ -2,28 +2,211 @@
 
 A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its trust in `finding`, a
 row here, and its words on the page (`_KINDS` in `page/views/lessons`).
+
+Merge findings about the same fact.
+
+What then works, or must come first, is told with the failure that it mends; findings whose runs
+overlap by half are one.
+
+Completions: the call that ends a run, within tasks.
+
+A run is compared with other runs of its task alone, by an exact test; all that is looked at is
+tested together.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...numbers.decay import decayed
+from ...numbers.percent import percent
 from ...numbers.speakers import tells_alone
+from ...numbers.wilson import Z
 from ..runs.runs import NotedRun
-from .counting.completions import find_completions
+from .chance import Stratum, chance_of, discoveries
 from .counting.fails import find_failures
-from .counting.goes_with import find_within_tasks
+from .counting.goes_with import ENDING_SHARE, find_within_tasks, weighted_difference
 from .counting.needs import find_needs
 from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
 from .history import History, history_of
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
-from .merge import merged, with_remedies
 from .rules import LessonRules
+from .wording import counted, named
+
+_LEVEL: Final = 0.01
+_MIN_RUNS: Final = 5
+_MIN_TASKS: Final = 3
+
+
+class _Compared(NamedTuple):
+    """The runs of tasks that have both runs that did it and runs that did not."""
+
+    positions: list[int]
+    strata: list[Stratum]
+
+
+def find_completions(history: History, _rules: LessonRules) -> Iterator[Finding]:
+    """Yield the endings with which runs succeed more within a task."""
+    tested = [
+        (tool, compared)
+        for tool, done in sorted(_completions(history).items())
+        if (compared := _compared(history, done)) is not None
+    ]
+    chances = [chance_of(compared.strata) for _, compared in tested]
+    for place in discoveries(chances, level=_LEVEL, tests=max(1, len(tested))):
+        finding = _finding(*tested[place])
+        if finding.sure > 0:
+            yield finding
+
+
+def _completions(history: History) -> dict[str, set[int]]:
+    """Return the runs that ended with each tool that mostly ends a run."""
+    ends: defaultdict[int, set[int]] = defaultdict(set)
+    for position, run in enumerate(history.runs):
+        calls = history.calls[position]
+        last = next((call for call in reversed(calls) if history.is_agents(call)), None)
+        if last is not None and not run.steps[-1].failed:
+            ends[last].add(position)
+    # Of all others, `goes_with` tells whether runs that call them at all succeed more.
+    return {
+        history.callers[call].tool: runs
+        for call, runs in ends.items()
+        if len(runs) >= ENDING_SHARE * len(history.runs_with[call])
+    }
+
+
+def _compared(history: History, done: set[int]) -> _Compared | None:
+    """Return the runs to compare within their tasks; None for too few."""
+    rows: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for position in range(len(history.runs)):
+        if (task := history.within[position]) is not None:
+            row, won, is_done = rows[task], history.successes[position], position in done
+            row[0] += 1
+            row[1] += won
+            row[2] += is_done
+            row[3] += won and is_done
+    both = {task: Stratum(*row) for task, row in sorted(rows.items()) if 0 < row[2] < row[0]}
+    with_it = sum(each.labelled for each in both.values())
+    others = sum(each.runs for each in both.values()) - with_it
+    if len(both) < _MIN_TASKS or with_it < _MIN_RUNS or others < _MIN_RUNS:
+        return None
+    positions = sorted(each for each in done if history.within[each] in both)
+    return _Compared(positions, list(both.values()))
+
+
+def _finding(tool: str, compared: _Compared) -> Finding:
+    strata = compared.strata
+    effect, error, _ = weighted_difference(
+        [(each.runs, each.labelled, each.successes, each.won) for each in strata]
+    )
+    low = max(0.0, effect - Z * error)
+    won, with_it = sum(each.won for each in strata), sum(each.labelled for each in strata)
+    others_won = sum(each.successes for each in strata) - won
+    others = sum(each.runs for each in strata) - with_it
+    name = named(tool)
+    at_least, tasks = percent(low, 1), len(strata)
+    return Finding(
+        kind=LessonKind.GOES_WITH_SUCCESS,
+        # As of the lessons that people may have dismissed.
+        subject=("to the end", tool, "", ""),
+        tools=(tool,),
+        positions=compared.positions,
+        calls=with_it,
+        interval=(low, min(1.0, effect + Z * error)),
+        effect=effect,
+        sure=low,
+        lines={
+            "en": f"runs that end with {name} succeeded more often than other runs of the same "
+            f"tasks, by at least {at_least} points: {won} of {with_it} against {others_won} of "
+            f"{others}, in {counted(tasks, 'tasks')}",
+            "zh": f"以 {name} 结束的运行比相同任务的其他运行成功率高至少 {at_least} 个百分点: "
+            f"{with_it} 次中成功 {won} 次,其他 {others} 次中成功 {others_won} 次,"
+            f"涉及 {tasks} 个任务",
+        },
+    )
+
+
+def with_remedies(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings with each remedy in the line of the failure that it mends.
+
+    A remedy of which no failure is known stands for itself.
+
+    Args:
+        findings: the strongest of any two comes first.
+    """
+    failures: dict[tuple[str, str], int] = {}
+    kept = list(findings)
+    for place, each in enumerate(kept):
+        # Of several errors of a tool, the one of most calls.
+        known = failures.get((each.tools[0], each.actor))
+        if each.kind is LessonKind.FAILS and (
+            known is None or kept[known].failing_calls < each.failing_calls
+        ):
+            failures[each.tools[0], each.actor] = place
+    told = set()
+    for place, each in enumerate(findings):
+        failure = failures.get((each.tools[0], each.actor))
+        if each.kind is LessonKind.THEN_WORKS and failure is not None:
+            kept[failure] = _told_with(kept[failure], each)
+            told.add(place)
+    return [each for place, each in enumerate(kept) if place not in told]
+
+
+def _told_with(failure: Finding, mended: Finding) -> Finding:
+    if failure.remedy is not None:  # the better one stands in the line
+        return replace(failure, also=(*failure.also, mended.lines["en"]))
+    assert mended.remedy is not None  # noqa: S101 - every finding of what then works has one
+    remedy = mended.remedy
+    lines, wordless = (
+        {language: f"{line}; {remedy[language]}" for language, line in lines.items()}
+        for lines in (failure.lines, failure.wordless_lines)
+    )
+    tools = tuple(dict.fromkeys((*failure.tools, *mended.tools)))
+    return replace(failure, lines=lines, wordless_lines=wordless, tools=tools, remedy=remedy)
+
+
+def merged(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings no two of which share half of the runs that either has.
+
+    Args:
+        findings: the one to keep of any two comes first.
+
+    Returns:
+        The kept ones; each has the lines of those that it stands for.
+    """
+    kept: list[Finding] = []
+    also: list[tuple[str, ...]] = []
+    for finding in findings:
+        place = next((n for n, other in enumerate(kept) if _overlap(finding, other)), None)
+        if place is None:
+            kept.append(finding)
+            also.append(finding.also)
+        elif _mends(finding, kept[place]):
+            kept[place] = _told_with(kept[place], finding)
+            also[place] += finding.also
+        else:
+            also[place] += (finding.lines["en"], *finding.also)
+    return [replace(each, also=lines) for each, lines in zip(kept, also, strict=True)]
+
+
+def _mends(finding: Finding, failure: Finding) -> bool:
+    """Return whether a finding says what must come before the call that fails."""
+    return (
+        finding.kind is LessonKind.NEEDS_FIRST
+        and failure.kind is LessonKind.FAILS
+        and failure.remedy is None
+        and (finding.tools[0], finding.actor) == (failure.tools[0], failure.actor)
+    )
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    shared = (one.mask & other.mask).bit_count()
+    return 2 * shared >= len(one.positions) + len(other.positions) - shared
+
 
 Counting = Callable[[History, LessonRules], Iterator[Finding]]
 
