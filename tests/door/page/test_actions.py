@@ -159,7 +159,7 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     second = store.set_aside("weather 2 is bad", b"{}")
     stream = store.settings.keys.outcomes
     look = window()
-    look.open("/dead-letters")
+    look.open("/dead-letters?q=weather")
     assert "weather 2 is bad" in look.text("main")
 
     look.page.locator(f"input[value='{first}']").check()
@@ -178,6 +178,7 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     look.click("Replay")
     late = store.set_aside("weather 3 is bad", b"{}")
     look.click(f"Replay {len(letters)} dead letters")
+    look.open("/dead-letters")
     assert "weather 3 is bad" in look.text("main")
     assert store.client.xlen(stream) == 1 + len(letters)
     store.client.xdel(store.settings.keys.dead, late)
