@@ -162,13 +162,13 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     look.open("/dead-letters?q=weather")
     assert "weather 2 is bad" in look.text("main")
 
-    look.page.locator(f"input[value='{first}']").check()
+    look.page.locator(f"input[name=letter][value='{first}']").check()
     look.click("Replay")
     look.click("Replay 1 dead letter")
     assert look.said() == "1 dead letter put back."
     assert store.client.xlen(stream) == 1
 
-    look.page.locator(f"input[value='{second}']").check()
+    look.page.locator(f"input[name=letter][value='{second}']").check()
     look.click("Discard")
     assert "Delete 1 dead letter for good?" in look.text("main")
     look.click("Discard 1 dead letter")
