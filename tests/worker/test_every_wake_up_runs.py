@@ -275,15 +275,13 @@ def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
 
 def test_a_job_that_fails_does_not_hold_up_the_others(worker: Wakened) -> None:
     """Nor does one that this version does not know."""
-    kind = worker.settings.keys.rankings("broken")
+    kind = worker.settings.keys.dead
     worker.client.delete(kind)
     worker.client.lpush(kind, "of another type")
     try:
-        worker.learn(
-            body(70, project="broken"), body(71, project="late", instruction="book a flight")
-        )
+        worker.learn(body(70, project="late", instruction="book a flight"))
         reader = RankingsReader(worker.settings)
-        names = ["trackrecord.unknown", "trackrecord.refresh", "trackrecord.advise"]
+        names = ["trackrecord.unknown", "trackrecord.claim", "trackrecord.advise"]
         worker.wake_until(lambda: reader.cached("late").advice is not None, UPKEEP, [names])
     finally:
         worker.client.delete(kind)

@@ -113,16 +113,16 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     second = store.set_aside("weather 2 is bad", b"{}")
     stream = store.settings.keys.outcomes
     look = window()
-    look.open("/dead-letters")
+    look.open("/dead-letters?q=weather")
     assert "weather 2 is bad" in look.text("main")
 
-    look.page.locator(f"input[value='{first}']").check()
+    look.page.locator(f"input[name=letter][value='{first}']").check()
     look.click("Replay")
     look.click("Replay 1 dead letter")
     assert look.said() == "1 dead letter put back."
     assert store.client.xlen(stream) == 1
 
-    look.page.locator(f"input[value='{second}']").check()
+    look.page.locator(f"input[name=letter][value='{second}']").check()
     look.click("Discard")
     assert "Delete 1 dead letter for good?" in look.text("main")
     look.click("Discard 1 dead letter")
@@ -132,6 +132,7 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     look.click("Replay")
     late = store.set_aside("weather 3 is bad", b"{}")
     look.click(f"Replay {len(letters)} dead letters")
+    look.open("/dead-letters")
     assert "weather 3 is bad" in look.text("main")
     assert store.client.xlen(stream) == 1 + len(letters)
     store.client.xdel(store.settings.keys.dead, late)

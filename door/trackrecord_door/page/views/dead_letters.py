@@ -1,4 +1,4 @@
-"""Dead letters: outcomes that could not be learnt, the oldest first."""
+"""Dead letters: outcomes that could not be learnt, the newest first."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -27,17 +27,18 @@ _Decide = Callable[[redis.Redis, Keys, Sequence[str] | None], int]
 
 
 def shown(asked: PageRequest) -> PageView:
-    """Show the oldest: of all projects, or of the only one that the caller may see."""
+    """Show the newest: of all projects, or of the only one that the caller may see."""
     with asked.redis() as client:
         keys, project = asked.service.settings.keys, _whose(asked)
-        letters = list(read_letters(client, keys, project=project, limit=_MOST_SHOWN + 1))
-        newest = read_letters(client, keys, project=project, newest_first=True, limit=1)
-        until = next((each.id for each in newest), "")
+        found = read_letters(
+            client, keys, project=project, newest_first=True, limit=_MOST_SHOWN + 1
+        )
+        letters = list(found)
     values = {
         "listing": listed(asked, letters[:_MOST_SHOWN], keys={}, text=lambda each: each.reason),
         "is_any": bool(letters),
         "is_more": len(letters) > _MOST_SHOWN,
-        "until": until,
+        "until": letters[0].id if letters else "",
         "longest": _LONGEST_BODY,
     }
     return PageView("lists/dead_letters.html", "Dead letters", values)
