@@ -19,7 +19,7 @@ from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import load_settings
 from trackrecord_producers.prompting import rankings_call
 from trackrecord_producers.publishing.publish import flush
-from trackrecord_worker.caching.record_vectors import RecordVectors
+from trackrecord_worker.services import RecordVectors
 
 _CONDITIONS = {"module": 3, "os": "linux"}
 # The first vector has to come.

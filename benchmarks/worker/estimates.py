@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmarks.harness.figures import Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
 from trackrecord.learning.advice.estimates.estimates import Estimate, estimate
-from trackrecord.learning.advice.estimates.incomplete_beta import beta_quantile
+from trackrecord.learning.advice.estimates.posterior import beta_quantile
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.tasks.task_index import index_words
 

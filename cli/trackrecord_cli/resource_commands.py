@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidRequest, UnknownId
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.declaration.docstrings import read_docstring
@@ -30,9 +31,35 @@ from .arguments.options import (
     project_option,
     sort_option,
 )
-from .arguments.text_input import text_or_input
 from .group import CommandGroup
 from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
+
+# Far more than any text is used of; a terminal's or a program's output has no end.
+_LONGEST = 16 * 1024 * 1024
+
+
+def text_or_input(given: str, what: str) -> str:
+    """Return the text that was given; standard input for "-".
+
+    Args:
+        given: the argument.
+        what: the noun for the text in a message.
+
+    Raises:
+        InvalidRequest: standard input is not UTF-8, or longer than any such text.
+    """
+    if given != "-":
+        return given
+    data = sys.stdin.buffer.read(_LONGEST + 1)
+    if len(data) > _LONGEST:
+        message = f"standard input has more than {_LONGEST} bytes; give a shorter {what}"
+        raise InvalidRequest(message)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        message = f"standard input is not UTF-8; write the {what} in UTF-8"
+        raise InvalidRequest(message) from None
+
 
 # Returns what is drawn beside each of the answers about a project.
 Drawn = Callable[[Sequence[Any], str], Sequence[object]]

@@ -9,6 +9,13 @@ the store, or the session of a browser, which shows the page and nothing else.
 A page that the user visits can make their browser post to loopback, and after rebinding its own
 name to 127.0.0.1 it can read the answers. It can set neither `Host` nor `Origin`, so both are
 checked; it does not know a token, and browsers send the cookie of a session to its own host alone.
+
+The route of the Model Context Protocol: `/mcp`, for clients of any of its versions.
+
+Each request stands alone: there is no session to keep, and a client goes on as if nothing had
+happened after the server was started again. `?project=P` names a project other than that of the
+settings, `?tools=recall,remember` offers fewer tools, and over the socket in the home `?folder=`
+names the project of a folder.
 """
 
 import asyncio
@@ -20,8 +27,10 @@ import logging
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
+from importlib import import_module
 from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
@@ -34,13 +43,17 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from trackrecord.errors import TrackrecordError
+from trackrecord.errors import InvalidRequest, TrackrecordError
+from trackrecord.learning.numbers.speaker_names import LOCAL
+from trackrecord.learning.text.project_names import checked_project
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX
+from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.live.notes import TooManyNotes
+from trackrecord_capture.projects import run_projects
 
 from .access.sessions import PATH as SESSION
 from .access.sessions import Sessions
@@ -50,7 +63,7 @@ from .api import routes as api_routes
 from .ingest.body_receiver import BodyReceiver
 from .ingest.intake import Intake
 from .ingest.otlp_routes import OtlpRoutes
-from .mcp_server.routes import McpRoutes
+from .mcp_server.mcp_scope import READING, McpScope, chosen_tools
 from .metrics import health_routes
 from .metrics import routes as metrics_routes
 from .metrics.requests import PAGE, CountRequests, Requests, surface_of
@@ -58,10 +71,79 @@ from .page import routes as page_routes
 from .page.handling import error_answer
 from .protocol.answers import JSON, RequestRefused, media_type, refused
 from .protocol.bodies import Bodies
-from .protocol.callers import OWNER, REPORTER, Caller, Permission, check_permitted
+from .protocol.callers import OWNER, REPORTER, Caller, Permission, caller_of, check_permitted
 from .protocol.connections import BoundedProtocol, came_over_socket
 from .protocol.listening import is_loopback
 from .query_service import QueryService
+
+Serve = Callable[[McpScope, Scope, Receive, Send], Awaitable[None]]
+
+_BAD_REQUEST = 400
+
+
+class McpRoutes:
+    """The route, and what it imports.
+
+    Args:
+        service: answers questions.
+    """
+
+    def __init__(self, service: QueryService) -> None:
+        self._settings = service.settings
+        self._serve: Serve | None = None
+        self._importing = asyncio.Lock()
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        # A client may ask to listen (GET) or to end its session (DELETE): it is told that there is
+        # nothing to listen to, and no session.
+        return [Route("/mcp", self, methods=["POST"])]
+
+    async def warm_up(self) -> None:
+        """Import the SDK if an agent was given our server: it waits for the tools, but not long."""
+        if any(installed.mcp for installed in read_installed(self._settings.home).values()):
+            await self._imported()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        agent_scope = self._agent_scope(Request(scope))
+        serve = self._serve or await self._imported()
+        await serve(agent_scope, scope, receive, send)
+
+    def _agent_scope(self, request: Request) -> McpScope:
+        """Return the project and the task of the request.
+
+        Raises:
+            RequestRefused: it names no project or no tools that there can be, or may not use them.
+        """
+        caller, asked = caller_of(request), request.query_params
+        try:
+            project = checked_project(
+                asked.get("project") or caller.project or self._settings.project
+            )
+            tools = chosen_tools([name for name in asked.get("tools", "").split(",") if name])
+        except (ValueError, InvalidRequest) as error:
+            raise RequestRefused(_BAD_REQUEST, str(error)) from None
+        check_permitted(request, Permission.READ, project)
+        if caller.permission < Permission.WRITE:
+            tools = tuple(name for name in tools if name in READING)
+        folder = asked.get("folder")
+        if folder and came_over_socket(request):
+            # An agent of the same user, whose hooks name the project of this folder, too.
+            return McpScope(partial(self._project_of, folder), tools, caller.name or LOCAL)
+        return McpScope(lambda: project, tools, caller.name or LOCAL)
+
+    def _project_of(self, folder: str) -> str:
+        return run_projects(self._settings.capture, self._settings.home).of(folder)
+
+    async def _imported(self) -> Serve:
+        """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""
+        async with self._importing:
+            if self._serve is None:
+                module = await asyncio.to_thread(import_module, ".over_http", __package__)
+                self._serve = module.serve
+        return self._serve
+
 
 _REPORTING: Final = ("otlp", "health")
 # As much as the server waits for.

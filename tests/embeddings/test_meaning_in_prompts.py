@@ -43,10 +43,9 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_cli.main import run
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
-from trackrecord_worker.caching.record_vectors import RecordVectors
 from trackrecord_worker.job_table import UPKEEP
 from trackrecord_worker.schedule import beat_schedule
-from trackrecord_worker.services import Services
+from trackrecord_worker.services import RecordVectors, Services
 
 # Shares no word with any record.
 TASK = "why is everything broken"

@@ -21,8 +21,8 @@ from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_consolidation.run_lease import RunLease
+from trackrecord_worker.learning.drain import decode_entries, take_in
 from trackrecord_worker.learning.entries import IntakeContext
-from trackrecord_worker.learning.entry_kinds import decode_entries, take_in
 
 PROJECT = "meanwhile"
 

@@ -20,7 +20,7 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import read_standings
-from trackrecord_worker.caching.rebuild_reminder import RebuildReminder
+from trackrecord_worker.services import RebuildReminder
 
 OTHER = replace(RULES, scoring=ScoringRules(fast_ms=1000))
 

@@ -19,7 +19,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.commands.maintain import dead_
-from trackrecord_worker.learning.entry_kinds import ENTRY_KINDS
+from trackrecord_worker.learning.drain import ENTRY_KINDS
 from trackrecord_worker.services import Services
 
 # What is wrong, the body, and a part of the reason that is to be given.

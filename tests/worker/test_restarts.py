@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_worker.up.restarts import Restarts
+from trackrecord_worker.up.daemon import Restarts
 
 
 def pauses(*, was_up: bool, lived_s: float = 1.0) -> list[float]:

@@ -21,7 +21,6 @@ from ..access import open_redis, open_store
 from ..output.screen import print_json, progress_bar, telling_what_was_done
 from ..publishing import Publication, find_known, so_far, wait_until_learnt
 from .servers import servers_for
-from ..publishing import Publication
 
 if TYPE_CHECKING:
     import redis

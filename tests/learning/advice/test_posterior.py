@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.estimates.incomplete_beta import beta_cdf, beta_quantile
 from trackrecord.learning.advice.estimates.posterior import (
     COVERAGE,
     DecayedTally,
     Posterior,
     base_rate,
+    beta_cdf,
+    beta_quantile,
     cautious_mean,
     posterior_of,
 )

@@ -2,36 +2,426 @@
 
 One transaction: either the whole project is there afterwards or nothing of it, wherever the process
 was killed and whatever is wrong with the file.
+
+Import the rows of an export: read, check, renumber, write.
+
+Checks of an export's values, beyond the types of the columns.
+
+An export may come from anybody. What the product decodes when it reads a row is decoded here first,
+and what must be one of several words is one of them.
 """
 
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Column, Connection, Engine, Table, insert, select, update
 
-from trackrecord.errors import ImportFormatError, TransferRefused
+from trackrecord.errors import ImportFormatError, InvalidOutcome, TransferRefused
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.memories.rules import MemoryRules, MemoryType
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.patterns.decisions import DecisionAction
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.store.advice.lesson_decisions import LessonAction
 from trackrecord.store.advice.runs import list_again
+from trackrecord.store.advice.tables import (
+    effect_decisions,
+    exposures,
+    hints,
+    lesson_decisions,
+    runs,
+    tried_calls,
+)
+from trackrecord.store.competences.removed import StoredTally
 from trackrecord.store.competences.selection.selection_index import write_numbers
-from trackrecord.store.competences.tables import competences
-from trackrecord.store.database.engine import writing
+from trackrecord.store.competences.tables import (
+    competence_history,
+    competences,
+    consolidation_runs,
+    removed_episodes,
+)
+from trackrecord.store.criteria.tables import criterion_feedback
+from trackrecord.store.database.engine import dialect_of, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import lock_memories, mark_new
+from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.store.outcomes.days import recount_days
-from trackrecord.store.outcomes.forgotten import share_projects
+from trackrecord.store.outcomes.forgotten import (
+    Kind,
+    digest_of_subject,
+    forgotten_among,
+    forgotten_since,
+    share_projects,
+)
 from trackrecord.store.outcomes.projects import clock_of, next_revision
-from trackrecord.store.outcomes.tables import project_imports, projects
+from trackrecord.store.outcomes.tables import (
+    feedback,
+    outcome_entries,
+    outcomes,
+    project_imports,
+    projects,
+    recorded_rules,
+)
+from trackrecord.store.patterns.tables import observations, pattern_decisions, patterns
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.run_digest import patterns_of
+from trackrecord.wire.subject import Subject, What
+from trackrecord.wire.tried_calls import check_tried
 
-from .lines import LONGEST_HEADER, Header, is_header, read_header
+from .lines import LONGEST_HEADER, LONGEST_LINE, End, Header, RowReader, is_header, read_header
 from .renaming import Renaming
-from .row_importer import Report, RowImporter, lines_of
-from .subjects import exported_tables, has_rows
+from .subjects import (
+    MADE_AGAIN,
+    SUMMED,
+    exported_columns,
+    exported_tables,
+    has_rows,
+    is_numbered,
+    reference_of,
+)
+
+Check = Callable[[Any], object]
+
+# What is on record passed the limit of its day.
+_ANY_SIZE: Final = 2**31
+
+
+def _json(kind: Any) -> Check:  # noqa: ANN401 - what msgspec takes for a type
+    return msgspec.json.Decoder(kind).decode
+
+
+def _one_of(kind: type[Enum]) -> Check:
+    return kind
+
+
+def _outcome(body: bytes) -> object:
+    return decode_outcome(body, max_bytes=_ANY_SIZE)
+
+
+def _effect(action: str) -> None:
+    if action not in ("holdout", "withdraw", "restore"):
+        raise ValueError(action)
+
+
+def _probability(value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(value)
+
+
+_CHECKS: Final[dict[Column[Any], Check]] = {
+    outcomes.c.body: _outcome,
+    outcomes.c.verdict: _one_of(Verdict),
+    outcome_entries.c.body: _outcome,
+    observations.c.verdict: _one_of(Verdict),
+    criterion_feedback.c.verdict: _one_of(Verdict),
+    runs.c.digest: patterns_of,
+    tried_calls.c.digest: check_tried,
+    recorded_rules.c.rules: _json(dict[str, Any]),
+    patterns.c.decided_maturity: _one_of(Maturity),
+    pattern_decisions.c.action: _one_of(DecisionAction),
+    memories.c.type: _one_of(MemoryType),
+    memory_changes.c.type: _one_of(MemoryType),
+    competences.c.status: _one_of(Status),
+    competences.c.record: _json(Competence),
+    removed_episodes.c.tally: _json(StoredTally),
+    competence_history.c.snapshot: _json(Competence),
+    consolidation_runs.c.skipped: _json(dict[str, int]),
+    exposures.c.entries: _json(tuple[str, ...]),
+    effect_decisions.c.action: _effect,
+    hints.c.probability: _probability,
+    lesson_decisions.c.action: _one_of(LessonAction),
+}
+
+
+def checks_of(table: Table) -> list[tuple[Column[Any], Check]]:
+    """Return the columns of a table whose values are checked, each with its check."""
+    return [(column, _CHECKS[column]) for column in table.c if column in _CHECKS]
+
+
+def check_values(values: dict[Column[Any], Any], checks: list[tuple[Column[Any], Check]]) -> None:
+    """Check the values of a row.
+
+    Args:
+        values: by column.
+        checks: those of the table.
+
+    Raises:
+        ValueError: one of them is not what its column holds; the text names it.
+    """
+    for column, check in checks:
+        value = values[column]
+        if value is None:
+            continue
+        try:
+            check(value)
+        except (ValueError, InvalidOutcome, RecursionError) as error:
+            reason = str(error) or "too deeply nested"
+            message = f"`{column.name}` of {column.table.name} is not valid ({reason})"
+            raise ValueError(message) from None
+
+
+class Numbering:
+    """The new numbers of one table's rows.
+
+    Sixteen bytes a row: millions of outcomes fit into memory.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._name = table.name
+        self._old = array("q")
+        self._new = array("q")
+
+    def announce(self, number: int) -> None:
+        """Note the number of the next row.
+
+        Raises:
+            ValueError: it is not larger than the one before it.
+        """
+        if self._old and number <= self._old[-1]:
+            message = f"the ids of {self._name} must rise, and {number} comes after {self._old[-1]}"
+            raise ValueError(message)
+        self._old.append(number)
+
+    def settle(self, numbers: Sequence[int]) -> None:
+        """Give rows that were announced, and have no new number yet, their new ones."""
+        self._new.extend(numbers)
+
+    def of(self, number: int) -> int:
+        """Return the new number of a row.
+
+        Raises:
+            ValueError: no row with this number came before.
+        """
+        place = bisect_left(self._old, number)
+        if place == len(self._new) or self._old[place] != number:
+            message = f"there is no row {number} of {self._name} in the lines before"
+            raise ValueError(message)
+        return self._new[place]
+
+
+# Told how many bytes of the file were read.
+Report = Callable[[int], None]
 
 _AT_ONCE: Final = 2000
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_FORGOTTEN_AS: Final[dict[Table, Kind]] = {
+    exposures: "exposure",
+    feedback: "feedback",
+    hints: "hint",
+    memories: "memory",
+    outcome_entries: "outcome",
+    outcomes: "outcome",
+}
+# Columns that name what a person may have forgotten as a whole.
+_SUBJECTS: Final[dict[str, What]] = {"source": "source", "speaker": "source", "task_id": "task"}
+
+
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines after the header with their numbers.
+
+    Raises:
+        ImportFormatError: a line is too long.
+    """
+    for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=2):
+        if len(line) > LONGEST_LINE:
+            message = f"line {number} is longer than {LONGEST_LINE} bytes"
+            raise ImportFormatError(message)
+        yield number, line
+
+
+class _Form:
+    """The steps of importing each row of a table.
+
+    Args:
+        table: the table.
+        numbers: the new numbers of rows, by table.
+        project_id: the project that is imported.
+    """
+
+    def __init__(self, table: Table, numbers: dict[str, Numbering], project_id: int) -> None:
+        self.table = table
+        self.own = numbers.get(table.name) if table is not projects else None
+        self.checks = checks_of(table)
+        told = exported_columns(table)
+        self._references = [
+            (column, numbers[parent.name])
+            for column in told
+            if (parent := reference_of(column)) is not None
+        ]
+        self._values = {
+            column: project_id if reference_of(column) is projects else MADE_AGAIN[column]
+            for column in table.c
+            if column not in told and table is not projects
+        }
+        self.columns = tuple(table.c)
+
+    def renumber(self, values: dict[Column[Any], Any]) -> None:
+        """Make a row refer to this store's rows, and add the values that exports lack.
+
+        Raises:
+            ValueError: it refers to a row that did not come before it.
+        """
+        if self.own is not None:
+            self.own.announce(values[self.table.c.id])
+        for column, numbers in self._references:
+            number = values[column]
+            if number is not None and (number >= 0 or column not in SUMMED):
+                values[column] = numbers.of(number)
+        values |= self._values
+
+
+class RowImporter:
+    """The rows of one file, on their way into the store.
+
+    Args:
+        connection: within a writing transaction that shares both projects.
+        project_id: the row of the project that is imported.
+        renaming: gives it another name than it was exported with; None: it keeps its name.
+        name: its name here.
+        header: the first line of the file.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        project_id: int,
+        renaming: Renaming | None,
+        name: str,
+        header: Header,
+    ) -> None:
+        self._connection = connection
+        self._project_id = project_id
+        self._renaming = renaming
+        # What was forgotten under either name is not taken in.
+        self._names = {name, header.project}
+        self._acts = forgotten_since(connection, header.exported_at)
+        self._reader = RowReader()
+        tables = exported_tables()
+        numbers = {table.name: Numbering(table) for table in tables if is_numbered(table)}
+        self._forms = {table: _Form(table, numbers, project_id) for table in tables}
+        self._rows = {table.name: 0 for table in tables}
+        self._form: _Form | None = None
+        self._batch: list[dict[Column[Any], Any]] = []
+        self._size = 0
+
+    def all(self, file: BinaryIO, report: Report) -> dict[str, int]:
+        """Take all rows of a file; return how many there were, by table."""
+        number = 1
+        for number, line in lines_of(file):
+            try:
+                end = self._take(line)
+            except ValueError as error:
+                message = f"line {number}: {error}; nothing was imported"
+                raise ImportFormatError(message) from None
+            if self._is_full():
+                report(file.tell())
+                self._flush()
+            if end is not None:
+                self._flush()
+                self._check_end(end, number)
+                return self._rows
+        message = f"the export ends after line {number} and is not complete; nothing was imported"
+        raise ImportFormatError(message)
+
+    def _take(self, line: bytes) -> End | None:
+        """Take one line.
+
+        Raises:
+            ValueError: it is not a line of an export.
+        """
+        if self._renaming is not None:
+            line = self._renaming.line(line)
+        read = self._reader.read(line)
+        if isinstance(read, End):
+            return read
+        table, values = read
+        form = self._forms[table]
+        check_values(values, form.checks)
+        if self._renaming is not None:
+            values = self._renaming.values(values)
+        if form is not self._form:
+            self._flush()
+            self._form = form
+        form.renumber(values)
+        self._rows[table.name] += 1
+        self._batch.append(values)
+        self._size += len(line)
+        return None
+
+    def _is_full(self) -> bool:
+        return len(self._batch) >= _AT_ONCE or self._size >= _MOST_BYTES
+
+    def _flush(self) -> None:
+        form, batch = self._form, self._batch
+        self._batch, self._size = [], 0
+        if form is None or not batch:
+            return
+        table = form.table
+        if table is projects:
+            self._connection.execute(
+                update(projects).where(projects.c.id == self._project_id).values(batch[-1])
+            )
+            return
+        self._refuse_forgotten(table, batch)
+        dialect = dialect_of(self._connection)
+        if form.own is not None:
+            numbers = dialect.new_ids(self._connection, table, len(batch))
+            form.own.settle(numbers)
+            for values, number in zip(batch, numbers, strict=True):
+                values[table.c.id] = number
+        rows = [tuple([values[column] for column in form.columns]) for values in batch]
+        dialect.load(self._connection, table, form.columns, rows)
+
+    def _refuse_forgotten(self, table: Table, batch: list[dict[Column[Any], Any]]) -> None:
+        """Refuse to import what was forgotten.
+
+        Raises:
+            TransferRefused: a row of the batch has an id that was forgotten, or names a source or a
+                task that was forgotten since the export was made.
+        """
+        found: set[tuple[str, str]] = set()
+        if (kind := _FORGOTTEN_AS.get(table)) is not None:
+            ids = {values[table.c[f"{kind}_id"]] for values in batch}
+            names = {(project, each) for project in self._names for each in ids}
+            forgotten = forgotten_among(self._connection, kind, names)
+            found |= {(kind, name) for _, name in forgotten}
+        for column, what in _SUBJECTS.items() if self._acts else ():
+            if column in table.c:
+                named = {values[table.c[column]] for values in batch} - {None}
+                found |= {(what, name) for name in named if self._is_forgotten(what, name)}
+        if found:
+            what_it_is, name = min(found)
+            message = (
+                f"the export holds the {what_it_is} {name!r}, which was forgotten here: "
+                "forget it where the export comes from, and export again; nothing was imported"
+            )
+            raise TransferRefused(message)
+
+    def _is_forgotten(self, what: What, name: str) -> bool:
+        subjects = (Subject(what, project, name) for project in self._names)
+        return any(digest_of_subject(subject) in self._acts for subject in subjects)
+
+    def _check_end(self, end: End, number: int) -> None:
+        told = {name: count for name, count in end.rows.items() if count}
+        if told != {name: count for name, count in self._rows.items() if count}:
+            message = (
+                f"line {number}: the row counts in the last line do not match the rows read: lines "
+                "are missing or doubled; nothing was imported"
+            )
+            raise ImportFormatError(message)
+
+
 _record = msgspec.json.Decoder(Competence)
 
 
