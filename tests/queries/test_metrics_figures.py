@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
-from trackrecord.resources.operation.metrics import OTHER, fleet_figures, in_cache, project_figures
+from trackrecord.resources.operation.metrics import OTHER, fleet_figures, project_figures
 from trackrecord.resources.operation.projects import list_projects
 from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import load_settings
@@ -134,16 +134,3 @@ def test_status_says_the_same(store, settings, client):
         status = read_status(client, connection, settings)
     assert (status.waiting, status.dead_letters) == (flow.waiting, flow.dead_letters) == (1, 1)
     assert (status.pending, status.workers) == (flow.pending, flow.workers) == (0, 0)
-
-
-def test_what_redis_keeps_of_projects(settings, fake_client):
-    """The age of rankings, where there are any, and how many tasks are in flight."""
-    keys = settings.keys
-    fake_client.hset(keys.rankings("web"), mapping={"revision": 1, "computed_at": 940.0})
-    fake_client.zadd(keys.tasks_in_flight("api"), {"a": 1.0, "b": 2.0})
-    found = {
-        each.project: each for each in in_cache(fake_client, settings, ["web", "api"], now=1000.0)
-    }
-    assert (found["web"].age_s, found["web"].tasks_in_flight) == (60.0, 0)
-    assert (found["api"].age_s, found["api"].tasks_in_flight) == (None, 2)
-    assert in_cache(fake_client, settings, [], now=1000.0) == []

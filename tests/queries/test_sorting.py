@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.experience import patterns
-from trackrecord.resources.experience.criteria import CRITERION_FEEDBACK
 from trackrecord.resources.figures.effect import EFFECT_KINDS
 from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
 from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.tokens import TOKENS
 from trackrecord_door.api.endpoint_table import RESOURCES
 
-EVERY = [CRITERION_FEEDBACK, EFFECT_KINDS, NEWS, CONSOLIDATION_RUNS]
+EVERY = [EFFECT_KINDS, NEWS, CONSOLIDATION_RUNS]
 EVERY += [
     each.sorting
     for resource in (*RESOURCES, TOKENS)

@@ -12,7 +12,6 @@ from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
-from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -84,7 +83,6 @@ def test_it_is_no_evidence_for_anything(store):
     with reading(store) as connection:
         assert find_memory(connection, 1, "m") == memory
         assert last_waiting(connection, 1) is None
-        assert feedback_of_task(connection, 1, "t2", CRITERIA.defaults) == []
 
 
 def test_its_calls_are_a_run(store):

@@ -23,6 +23,7 @@ from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import AttemptEnd, Resolution, error_report
 from trackrecord.inflight.store import InFlightStore, write_reports
+from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis.checkup import check_up_redis
 from trackrecord.redis.client import agent_client, worker_client
@@ -30,7 +31,7 @@ from trackrecord.redis.problems import explain_redis_error, memory_is_full
 from trackrecord.redis.shards import server_of, servers_of
 from trackrecord.resources.operation.dead_letters import read_letters, replay_letters
 from trackrecord.resources.operation.flow import read_flow
-from trackrecord.resources.operation.metrics import fleet_figures, in_cache
+from trackrecord.resources.operation.metrics import fleet_figures
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
@@ -116,7 +117,7 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
     assert figures.counts.entries["recorded"] == 120
     assert figures.memory is not None
     assert figures.flow.dead_letters == 2
-    assert all(each.age_s is not None for each in in_cache(asking, agent, PROJECTS, now=0.0))
+    assert cached_ages(asking, agent, PROJECTS, now=0.0).keys() == set(PROJECTS)
     assert not memory_is_full(working)
     assert replay_letters(working, keys, None) == 2
     assert read_flow(asking, keys).waiting == 2
