@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.competences.phrases import phrases_of
-from trackrecord.learning.competences.recipe import typical_order
+from trackrecord.learning.competences.record import typical_order
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.selection import UNKNOWN, selection_score
 from trackrecord.learning.text.words import similarity

@@ -54,13 +54,13 @@ from trackrecord.wire.access_tokens import PREFIX
 from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.live.notes import TooManyNotes
 from trackrecord_capture.projects import run_projects
+from trackrecord_door.ingest.otlp_routes import BodyReceiver
 
 from .access.sessions import PATH as SESSION
 from .access.sessions import Sessions
 from .access.stored_tokens import reporting_token
 from .access.tokens import Tokens
 from .api import routes as api_routes
-from .ingest.body_receiver import BodyReceiver
 from .ingest.intake import Intake
 from .ingest.otlp_routes import OtlpRoutes
 from .mcp_server.mcp_scope import READING, McpScope, chosen_tools

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.support.growth import grows_by_at_most
 from trackrecord.artifacts.contents import StoredPart, keep
 from trackrecord.artifacts.summary import json_shape as shapes
-from trackrecord.artifacts.summary.declarations import declared
 from trackrecord.artifacts.summary.json_shape import json_shape
-from trackrecord.artifacts.summary.kinds import OutputKind
+from trackrecord.artifacts.summary.kinds import OutputKind, declared
 from trackrecord.artifacts.summary.summaries import count_lines, describe, summary
 
 ID = "ab" * 32

@@ -14,8 +14,12 @@ from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.embedder import Embedder, embed_everything
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.errors import EndpointAway, WrongDimension
-from trackrecord.learning.competences.recipe import RecipeStep
-from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.resources.experience.select_competences import Selector

@@ -23,8 +23,12 @@ from trackrecord.embeddings.packed import (
     pack,
     packed_vectors,
 )
-from trackrecord.learning.competences.recipe import RecipeStep
-from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import RankingsDocument

@@ -19,7 +19,7 @@ from trackrecord.learning.memories.comparison import compare
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
-from trackrecord.learning.strategies.phrases import as_phrase
+from trackrecord.learning.strategies.catalogue import as_phrase
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.masking import masked
 from trackrecord.learning.text.slug import slug_of_words

@@ -8,16 +8,14 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, judge
 from trackrecord.learning.outcomes.rates import (
-    RATES,
-    ProcessFacts,
-    changes,
-    snapshot,
-)
-from trackrecord.learning.outcomes.spread import (
     MOST_COUNTED,
+    RATES,
     WORST_NAMED,
+    ProcessFacts,
     SpreadCounter,
     TaskCount,
+    changes,
+    snapshot,
 )
 
 counts = st.none() | st.integers(0, 50)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.episodes.checks import is_check
-from trackrecord.learning.competences.recipe import RecipeStep, recipe_of, typical_order
+from trackrecord.learning.competences.record import RecipeStep, recipe_of, typical_order
 
 
 @pytest.mark.parametrize(

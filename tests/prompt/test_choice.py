@@ -8,8 +8,12 @@ from msgspec.structs import replace as replace_fields
 
 from tests.prompt.advised import advice, expected
 from tests.support.prompt_answers import answer_from, context_from
-from trackrecord.learning.competences.recipe import RecipeStep
-from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
 from trackrecord.learning.competences.rules import Lifecycle, Status
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.documents.presentation import present_competence

@@ -8,8 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from trackrecord.learning.competences.recipe import RecipeStep
-from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence

@@ -7,8 +7,12 @@ import pytest
 
 from tests.store.teaching import DAY, NOW
 from trackrecord.learning.competences.phrases import fit, phrases_of_record
-from trackrecord.learning.competences.recipe import RecipeStep
-from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.store.competences.selection import select as choosing

@@ -1,20 +1,64 @@
 """OTLP over HTTP: traces and logs are taken, metrics are accepted and ignored."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from trackrecord_capture.otlp.encodings.decoding import Encoding, decode_logs, decode_spans
-from trackrecord_capture.otlp.encodings.receiver import Receiver
+from trackrecord_capture.otlp.encodings.malformed import Malformed
+from trackrecord_capture.otlp.encodings.receiver import Full, Receiver
 
 from ..protocol.answers import JSON, PROTOBUF, RequestRefused, as_json, media_type
-from ..protocol.bodies import Bodies
+from ..protocol.bodies import Bodies, content_encoding, decompressed
 from ..protocol.callers import Permission, check_permitted
-from .body_receiver import BodyReceiver
-from .intake import take_logs, take_spans
+from .intake import Intake, take_logs, take_spans
+
+_Result = TypeVar("_Result")
+
+
+class BodyReceiver:
+    """Has the bodies of requests taken.
+
+    Args:
+        intake: what takes them.
+        bodies: reads them.
+    """
+
+    def __init__(self, intake: Intake, bodies: Bodies) -> None:
+        self._intake = intake
+        self._bodies = bodies
+
+    async def take(self, request: Request, work: Callable[[Receiver, bytes], _Result]) -> _Result:
+        """Have a body taken; return the result.
+
+        Args:
+            request: its body, compressed or not.
+            work: decodes the body and hands it to the receiver, on another thread.
+
+        Raises:
+            RequestRefused: the caller may not, the body is too large or malformed, or the receiver
+                takes no more.
+            starlette.requests.ClientDisconnect: the client has gone before it sent everything.
+        """
+        # A trace says itself which project its runs are of.
+        check_permitted(request, Permission.WRITE, None)
+        encoding = content_encoding(request)
+        async with self._bodies.of(request) as body:
+
+            def run(receiver: Receiver) -> _Result:
+                return work(receiver, decompressed(body, encoding, self._bodies.max_bytes))
+
+            try:
+                return await self._intake.decode(run)
+            except Malformed as error:
+                raise RequestRefused(400, str(error)) from None
+            except Full as error:
+                wait = {"Retry-After": str(error.retry_after_s)}
+                raise RequestRefused(503, "nothing more can be taken now", wait) from None
+
 
 _ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
 _WHY_REJECTED: Final = "malformed, without a valid trace id and span id, or not usable"

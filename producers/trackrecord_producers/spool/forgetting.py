@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from trackrecord_producers.spool.files import LockedFile, lock_file
+
 from ..delivery.stream_and_spool_format import read_spool_line
 from .files import as_line, create_spool_file, spool_files
-from .locked_file import LockedFile, lock_file
 
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 

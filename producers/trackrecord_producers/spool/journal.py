@@ -14,11 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from trackrecord_producers.spool.files import LockedFile
+
 from ..delivery.notices import Notices
 from ..delivery.stream_and_spool_format import spool_line
 from ..delivery.waiting import WaitingItem
 from .files import as_line, create_spool_file, make_spool
-from .locked_file import LockedFile
 
 # A file that is never found finished is followed by another one, so that it can be deleted.
 _ROTATE_BYTES: Final = 4 * 1024 * 1024

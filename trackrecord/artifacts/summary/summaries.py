@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from trackrecord.artifacts.summary.kinds import declared
 from trackrecord.learning.text.error_summary import error_summary, opening
 from trackrecord.learning.text.inert import ELLIPSIS, bounded, identifier
 
 from ..contents import StoredPart, line_blocks, lines_of
-from .declarations import declared
 from .json_shape import Shape, json_shape
 from .kinds import OutputKind, kind_of
 

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.competences.record import RecipeStep, recipe_of, typical_order
+
 from ..numbers.speakers import CapRules, shares
 from .episodes.tally import EpisodeTally
-from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
 

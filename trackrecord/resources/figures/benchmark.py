@@ -9,8 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
 from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, GateCheck, judge
-from trackrecord.learning.outcomes.rates import ProcessTotals, Snapshot, changes
-from trackrecord.learning.outcomes.spread import Spread
+from trackrecord.learning.outcomes.rates import ProcessTotals, Snapshot, Spread, changes
 from trackrecord.resources.access.project_store import Transaction, open_project, read_project
 from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
 from trackrecord.resources.declaration.paging import sorting_of

@@ -7,14 +7,15 @@ child processes that are watched and stopped in order.
 
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, TextIO
+from typing import ParamSpec, Self, TextIO, TypeVar
 
 from trackrecord.errors import KeepsEnding, ServerUnavailable
 from trackrecord.process.folders import free_share
@@ -22,11 +23,45 @@ from trackrecord.process.late_log import LateLog
 from trackrecord.process.python_command import module_arguments, python_command
 from trackrecord.settings.daemon_settings import DaemonSettings
 
-from .apart import call_apart
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
 from .log_relay import LogRelay, LogTarget
 from .server_binary import refuse_vulnerable_port
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def call_apart(function: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
+    """Return what a function returns, or raise what it raises; it runs in a forked process."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(reader)
+            with os.fdopen(writer, "wb") as pipe:
+                pipe.write(_answer(function, *given, **named))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pipe.read()
+    os.waitpid(pid, 0)
+    if not answer:
+        message = "a process that was to check something was ended"
+        raise RuntimeError(message)
+    result, error = pickle.loads(answer)  # noqa: S301 - from our own child
+    if error is not None:
+        raise error
+    return result  # type: ignore[no-any-return]
+
+
+def _answer(function: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> bytes:
+    try:
+        return pickle.dumps((function(*given, **named), None))
+    except BaseException as error:  # noqa: BLE001 - the caller raises it
+        return pickle.dumps((None, error))
+
 
 _FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 30.0

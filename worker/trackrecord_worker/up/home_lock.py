@@ -15,7 +15,17 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.process.folders import make_private_folder, open_private
 from trackrecord.process.late_log import LateLog
 
-from .processes import is_alive
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process with this id runs, whichever user owns it."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
 
 _log = LateLog(__name__)
 

@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from trackrecord_capture.otlp.runs.event_runs import tokens_of, usd_of
+
 from ...agent_run import AgentRun, Signal, SignalKind
 from ...shell.git import commits_and_reverts
 from ..facts.fact import Fact, SpanScore
@@ -19,7 +21,6 @@ from ..facts.vocabulary import SpanKind
 from .calls import SpanCall, call_seen, is_call, merged
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
 from .tree import Tree
-from .usage import tokens_of, usd_of
 
 VERCEL: Final = "ai."
 _SLACK_S: Final = 0.1

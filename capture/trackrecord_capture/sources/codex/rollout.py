@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord_capture.sources.codex.thread import Payload, RolloutRecord, decode_record
+
 from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
@@ -13,7 +15,6 @@ from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_sub_agents
-from .records import Payload, RolloutRecord, decode_record
 from .thread import Thread, first_record, read_thread
 from .turn import Turn
 

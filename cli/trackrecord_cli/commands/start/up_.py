@@ -24,8 +24,7 @@ from trackrecord_door.protocol.listening import (
     listen,
     listen_in_home,
 )
-from trackrecord_worker.up.apart import call_apart
-from trackrecord_worker.up.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon, call_apart
 from trackrecord_worker.up.log_relay import LogFile
 
 HTTP_MODULE = "trackrecord_door"
