@@ -16,8 +16,8 @@ from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.history.git_reading import GitReading, GitUnread
 from trackrecord_capture.history.reading import LogReading, read_and_publish
+from trackrecord_capture.history.repository_news import Reverts, read_repositories
 from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.history.thrown_away import LineChange, Reverts, read_repositories
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.source import Log, ReadRun
 
@@ -210,91 +210,10 @@ def test_a_state_that_was_lost_says_the_same(shop, made):
     assert (shop.look(), shop.outcome(made)) == (0, before)
 
 
-def test_reset_away(shop, made):
-    """`reset --hard` throws a commit away; one that comes back stands again."""
-    commit = shop.head()
-    shop.git("reset", "--quiet", "--hard", "HEAD~1")
-    says = f"commit {commit[:7]} was dropped: no branch has its change"
-    assert (shop.look(), shop.outcome(made)) == (1, (False, says))
-    shop.git("reset", "--quiet", "--hard", commit)
-    assert (shop.look(), shop.outcome(made)) == (1, (None, ""))
-
-
-def test_reset_to_commit_anew(shop, made):
-    """`reset --soft` keeps the work; it counts as thrown away once the files are gone, too."""
-    shop.git("reset", "--quiet", "--soft", "HEAD~1")
-    assert (shop.look(), shop.outcome(made)) == (0, (None, ""))
-    shop.git("rm", "--quiet", "--force", "cart.py")
-    assert shop.look() == 1
-    assert shop.outcome(made)[0] is False
-
-
-@pytest.mark.parametrize(
-    "way", ["amended", "rebased", "squashed", "picked", "tagged", "in a worktree"]
-)
-def test_a_change_that_lives_on_in_another_form(shop, way):
-    """Who amends, moves or squashes a commit keeps it."""
-    shop.git("checkout", "--quiet", "-b", "work")
-    shop.write("cart.py", _CART)
-    outcome = shop.run("git add --all && git commit -q -m Cart")
-    commit = shop.head()
-    if way == "amended":
-        shop.write("cart.py", _CART.replace("prices", "amounts") + "\n\ndef empty(): ...\n")
-        shop.git("commit", "--quiet", "--all", "--amend", "--message", "Cart of the shop")
-    elif way == "in a worktree":
-        shop.git("worktree", "add", "--quiet", "--detach", "../other", commit)
-        shop.git("checkout", "--quiet", "main")
-        shop.git("branch", "--quiet", "-D", "work")
-    else:
-        shop.git("checkout", "--quiet", "main")
-        shop.write("README", "Shop of Ada\n")
-        shop.git("commit", "--quiet", "--all", "--message", "By hand")
-        if way == "rebased":
-            shop.git("rebase", "--quiet", "main", "work")
-        elif way == "squashed":
-            shop.git("merge", "--quiet", "--squash", "work")
-            shop.git("commit", "--quiet", "--message", "Work (#7)")
-        elif way == "picked":
-            shop.git("cherry-pick", commit)
-        else:
-            shop.git("tag", "kept", commit)
-        if way != "rebased":
-            shop.git("branch", "--quiet", "-D", "work")
-    assert (shop.look(), shop.outcome(outcome)) == (0, (None, ""))
-
-
-def test_a_rebased_commit_that_is_reverted(shop, made):
-    """The revert names the new commit, and means the run that wrote the change."""
-    shop.git("commit", "--quiet", "--amend", "--message", "Cart of the shop")
-    shop.look()
-    shop.git("revert", "--no-edit", "HEAD")
-    assert (shop.look(), shop.outcome(made)[0]) == (1, False)
-
-
-def test_a_branch_that_was_deleted_unmerged(shop):
-    """Nobody wanted it."""
-    shop.git("checkout", "--quiet", "-b", "work")
-    shop.write("cart.py", _CART)
-    outcome = shop.run("git add --all && git commit -q -m Cart")
-    shop.git("checkout", "--quiet", "main")
-    assert (shop.look(), shop.outcome(outcome)) == (0, (None, ""))
-    shop.git("branch", "--quiet", "-D", "work")
-    assert (shop.look(), shop.outcome(outcome)[0]) == (1, False)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git commit -q --amend -m Better",
-        "git reset -q --hard HEAD~1",
-        "git revert --no-edit HEAD",
-        "git reset -q --hard HEAD~1 && git commit -q --allow-empty -m Anew",
-    ],
-)
-def test_what_a_run_takes_back_itself(shop, command):
+def test_what_a_run_takes_back_itself(shop):
     """Who corrects himself has not failed by that."""
     shop.write("cart.py", _CART)
-    outcome = shop.run("git add --all && git commit -q -m Cart", command)
+    outcome = shop.run("git add --all && git commit -q -m Cart", "git revert --no-edit HEAD")
     assert (shop.look(), shop.outcome(outcome)) == (0, (None, ""))
 
 
@@ -308,8 +227,7 @@ def test_commits_in_a_worktree_are_those_of_the_agent_there(shop, tmp_path):
     there = shop.run("git add --all && git commit -q -m Price", at=other)
     assert shop.commits(here) == [shop.git("rev-parse", "main")]
     assert shop.commits(there) == [shop.git("rev-parse", "other")]
-    shop.git("worktree", "remove", str(other))
-    shop.git("branch", "--quiet", "-D", "other")
+    shop.git("revert", "--no-edit", "HEAD", at=other)
     assert (shop.look(), shop.outcome(there)[0], shop.outcome(here)[0]) == (1, False, None)
 
 
@@ -327,8 +245,9 @@ def test_a_revert_on_a_branch_of_a_fork_says_nothing(shop, made):
 
 def test_commits_that_the_repository_has_lost_keep_their_verdict(shop, made):
     """Nothing can be said of what is gone."""
-    shop.git("reset", "--quiet", "--hard", "HEAD~1")
+    shop.git("revert", "--no-edit", "HEAD")
     shop.look()
+    shop.git("reset", "--quiet", "--hard", "HEAD~2")
     shop.git("reflog", "expire", "--expire=now", "--all")
     shop.git("gc", "--quiet", "--prune=now")
     shop.git("commit", "--quiet", "--allow-empty", "--message", "On")
@@ -432,21 +351,10 @@ def test_reverts_that_go_in_circles():
 
     first, second, third = ("a" * 40, "b" * 40, "c" * 40)
     said = [
-        CommitFacts(by, "Ada", 1.0, f"This reverts commit {of}.")
+        CommitFacts(by, 1.0, f"This reverts commit {of}.")
         for by, of in ((second, first), (third, second), (second, third))
     ]
     assert {Reverts(said).of(first), Reverts(said[::-1]).of(first)} <= {"", second}
     assert Reverts(said[:1]).of(first) == second
     assert Reverts(said[:1]).of(first, {second}) == ""
     assert Reverts(said[:2]).of(first) == ""
-
-
-def test_half_of_a_change_is_the_change():
-    """What was worked on since is still what the run wrote."""
-    before, after = frozenset({b"a"}), frozenset({b"a", b"b", b"c"})
-    change = LineChange({"cart.py": (before, after)})
-    assert change.is_in({"cart.py": frozenset({b"b", b"x"})})
-    assert not change.is_in({"cart.py": frozenset({b"a"})})
-    deletion = LineChange({"cart.py": (after, before)})
-    assert deletion.is_in({"cart.py": frozenset({b"a"})})
-    assert not deletion.is_in({"cart.py": after})

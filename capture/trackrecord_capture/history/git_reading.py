@@ -20,7 +20,6 @@ from typing import IO, Final, NamedTuple
 _PATIENCE_S: Final = 5.0
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _MOST_COMMITS: Final = 20_000
-_LARGEST_BLOB: Final = 1024 * 1024
 _CHUNK: Final = 65_536
 _HASH: Final = 40
 _OPTIONS: Final = (
@@ -33,8 +32,6 @@ _OPTIONS: Final = (
     *("-c", "protocol.allow=never"),
     *("-c", "gc.auto=0"),
 )
-# Tags and branches of every kind, and the heads of all working trees; stashes hold no commits.
-_ALL: Final = ("--exclude=refs/stash", "--all")
 # Where somebody who works on the repository takes back what is in it: no fork's branches.
 _OWN_BRANCHES: Final = ("HEAD", "--branches", "--remotes=origin")
 
@@ -44,17 +41,15 @@ class GitUnread(Exception):
 
 
 class CommitFacts(NamedTuple):
-    """The parts of a commit by which it is recognised after a rebase.
+    """The parts of a commit that tell what it reverts.
 
     Attributes:
         hash: its full hash.
-        author: when it was written and by whom; an amended or moved commit keeps both.
         at: when it was committed, seconds since the epoch.
         text: its message.
     """
 
     hash: str
-    author: str
     at: float
     text: str = ""
 
@@ -86,83 +81,19 @@ class GitReading:
         found = zip(commits, lines.decode(errors="replace").splitlines(), strict=False)
         return {commit: line for commit, line in found if _is_hash(line)}
 
-    def unreachable(self, commits: Sequence[str]) -> frozenset[str]:
-        """Return those commits that neither a branch nor a tag nor a head leads to."""
-        if not commits:
-            return frozenset()
-        most = f"--max-count={_MOST_COMMITS}"
-        lines = self._ask("rev-list", most, *commits, "--not", *_ALL).decode().split()
-        if len(lines) == _MOST_COMMITS:
-            raise GitUnread
-        return frozenset(commits) & frozenset(lines)
-
     def reverts(self, since: float) -> list[CommitFacts]:
         """Return the commits since a moment that say of themselves that they revert another one."""
         says = ("--fixed-strings", "--grep=This reverts commit ")
-        return self._commits("%B", (*says, *_OWN_BRANCHES), since)
+        return self._commits("%B", (f"--since=@{int(since)}", *says, *_OWN_BRANCHES))
 
-    def commits(self, since: float) -> list[CommitFacts]:
-        """Return the commits since a moment that something leads to, without their messages."""
-        return self._commits("", _ALL, since)
+    def moments(self, commits: Sequence[str]) -> list[float]:
+        """Return when commits were made, seconds since the epoch."""
+        return [each.at for each in self._commits("", ("--no-walk", *commits))] if commits else []
 
-    def facts(self, commits: Sequence[str]) -> dict[str, CommitFacts]:
-        """Return what is known of commits, by their hashes."""
-        if not commits:
-            return {}
-        return {each.hash: each for each in self._commits("", ("--no-walk", *commits), None)}
-
-    def _commits(self, text: str, asked: Iterable[str], since: float | None) -> list[CommitFacts]:
-        bounds = [] if since is None else [f"--since=@{int(since)}"]
-        form = f"--format=%x00%H%n%at %ae%n%ct%n{text}"
-        told = self._ask("rev-list", f"--max-count={_MOST_COMMITS}", *bounds, form, *asked)
+    def _commits(self, text: str, asked: Iterable[str]) -> list[CommitFacts]:
+        form = f"--format=%x00%H%n%ct%n{text}"
+        told = self._ask("rev-list", f"--max-count={_MOST_COMMITS}", form, *asked)
         return list(filter(None, map(_facts, told.decode(errors="replace").split("\0")[1:])))
-
-    def changed(self, commit: str) -> list[tuple[str, str, str]]:
-        """Return the blobs before and after, and the path, of each file that a commit changed.
-
-        A blob that is not there is all zeros. Of a merge nothing is returned.
-        """
-        options = ("-r", "--root", "--no-renames", "--no-commit-id", "--raw", "--no-abbrev", "-z")
-        parts = self._ask("diff-tree", *options, "--no-ext-diff", "--no-textconv", commit)
-        words = parts.decode(errors="surrogateescape").split("\0")
-        changes = []
-        for told, path in zip(words[::2], words[1::2], strict=False):
-            fields = told.split(" ")
-            if len(fields) > 3 and path:
-                changes.append((fields[2], fields[3], path))
-        return changes
-
-    def branches(self, most: int) -> list[str]:
-        """Return the newest commits of the branches that changed last."""
-        options = ("--sort=-committerdate", f"--count={most}", "--format=%(objectname)")
-        told = self._ask("for-each-ref", *options, "refs/heads", "refs/remotes")
-        return list(dict.fromkeys(told.decode().split()))
-
-    def lines(self, names: Sequence[str]) -> dict[str, frozenset[bytes]]:
-        """Return the lines of blobs by their names, as "HASH" and "COMMIT:PATH".
-
-        One that is missing has none. White space at both ends does not count, nor do empty lines.
-        """
-        asked = "".join(f"{name}\n" for name in names if "\n" not in name)
-        given = asked.encode(errors="surrogateescape")
-        sizes = self._ask("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=given)
-        small = [
-            name
-            for name, told in zip(asked.splitlines(), sizes.decode().splitlines(), strict=False)
-            if told.startswith("blob ") and int(told.removeprefix("blob ")) <= _LARGEST_BLOB
-        ]
-        if len(sizes.splitlines()) != len(asked.splitlines()):
-            raise GitUnread
-        given = "".join(f"{name}\n" for name in small).encode(errors="surrogateescape")
-        told = self._ask("cat-file", "--batch=%(objectsize)", given=given) if small else b""
-        found: dict[str, frozenset[bytes]] = dict.fromkeys(names, frozenset())
-        position = 0
-        for name in small:
-            end = told.index(b"\n", position)
-            size = int(told[position:end])
-            found[name] = lines_of(told[end + 1 : end + 1 + size])
-            position = end + size + 2
-        return found
 
     def _ask(self, *arguments: str, given: bytes = b"", may_fail: bool = False) -> bytes:
         program = shutil.which("git")
@@ -193,11 +124,6 @@ class GitReading:
         if process.returncode and not may_fail:
             raise GitUnread
         return told
-
-
-def lines_of(text: bytes) -> frozenset[bytes]:
-    """Return the lines of a text, without white space at their ends; empty ones do not count."""
-    return frozenset(filter(None, map(bytes.strip, text.splitlines())))
 
 
 def _variables() -> dict[str, str]:
@@ -265,12 +191,9 @@ def _give(pipe: IO[bytes], given: bytes) -> bytes:
 
 def _facts(told: str) -> CommitFacts | None:
     hashed, _, rest = told.partition("\n")
-    author, _, rest = rest.partition("\n")
     at, _, text = rest.partition("\n")
     # What follows is rev-list's own line for the next commit.
-    return (
-        CommitFacts(hashed, author, float(at), text) if _is_hash(hashed) and at.isdigit() else None
-    )
+    return CommitFacts(hashed, float(at), text) if _is_hash(hashed) and at.isdigit() else None
 
 
 def _is_hash(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The verdict on a run whose commit was thrown away."""
+"""The verdict on a run whose commit was reverted."""
 
 from typing import Any, Final
 
@@ -9,7 +9,6 @@ from ..shell.git import reverts_an_earlier_head
 from .state import CaptureState, Revert, RunOfCommit
 
 GROUND: Final = "reverted"
-DROPPED: Final = "dropped"
 _SHOWN_DIGITS: Final = 7
 
 
@@ -49,18 +48,17 @@ def reverted_by(run: AgentRun, fields: dict[str, Any], state: CaptureState) -> l
 def amendment(maker: RunOfCommit, revert: Revert) -> tuple[dict[str, Any], str]:
     """Return an entry that amends the outcome of the run whose commit was reverted, and why."""
     says = f"commit {short(maker.hash)} was reverted by {revert.outcome_id}"
-    return verdict_entry(maker, GROUND, says, revert.at), says
+    return verdict_entry(maker, says, revert.at), says
 
 
-def verdict_entry(maker: RunOfCommit, kind: str, says: str, at: float) -> dict[str, Any]:
+def verdict_entry(maker: RunOfCommit, says: str, at: float) -> dict[str, Any]:
     """Return an entry with what a repository says of a run.
 
     Of several such entries about one run the last counts: one without words takes back the others.
 
     Args:
         maker: the run.
-        kind: how its commit was thrown away; "" if it stands.
-        says: in words; "" if it stands.
+        says: how its commit was reverted, in words; "" if it stands.
         at: when the repository said so.
     """
     entry = {
@@ -77,8 +75,8 @@ def verdict_entry(maker: RunOfCommit, kind: str, says: str, at: float) -> dict[s
     return entry | {
         "success": False,
         "outcome_source": "explicit",
-        "grounds": [{"kind": kind, "says": says}],
-        "failure_mode": kind,
+        "grounds": [{"kind": GROUND, "says": says}],
+        "failure_mode": GROUND,
         "failure_details": says,
     }
 

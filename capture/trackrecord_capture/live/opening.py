@@ -37,9 +37,9 @@ from ..call_fields import kept_name
 from ..history.capture_counts import CountedSinks
 from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
+from ..history.repository_news import read_repositories
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
-from ..history.thrown_away import read_repositories
 from ..outcome import outcome_of, task_id_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import known_sources

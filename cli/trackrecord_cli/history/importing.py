@@ -120,8 +120,8 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
         ServerUnavailable: Redis or the database cannot be reached.
     """
     from trackrecord_capture.history.counts import ReadingCounts
+    from trackrecord_capture.history.repository_news import repository_news
     from trackrecord_capture.history.state import CaptureState
-    from trackrecord_capture.history.thrown_away import repository_news
 
     found, places = _find(wanted)
     if not found:
@@ -180,7 +180,7 @@ def _import(
     state: CaptureState,
     counts: ReadingCounts,
 ) -> Published:
-    from trackrecord_capture.history.thrown_away import read_repositories
+    from trackrecord_capture.history.repository_news import read_repositories
 
     publication: Publication | None = None
     with (

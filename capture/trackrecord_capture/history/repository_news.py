@@ -1,0 +1,180 @@
+"""Commits of earlier runs that a later one reverts, and the verdict that follows.
+
+What a run took back itself counts for nothing.
+"""
+
+import hashlib
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from trackrecord.settings.projects.repositories import git_folders_of
+
+from .git_reading import CommitFacts, GitReading, GitUnread
+from .reverts import short, verdict_entry
+from .sink import Sink
+from .state import CaptureState, RunOfCommit
+
+# For all repositories together; those that are left come next time.
+_PATIENCE_S: Final = 15.0
+_DAY_S: Final = 86_400.0
+_REVERTS: Final = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
+_SHORT: Final = 7
+
+Outcome = tuple[str, str]
+"""A project and the id of an outcome in it."""
+
+
+class RepositoryNews(NamedTuple):
+    """The news of a repository about the runs whose commits it has.
+
+    Attributes:
+        tree: its main working tree.
+        digest: of the state in which it was read.
+        entries: the entries to publish, each with what it says for each outcome.
+    """
+
+    tree: str
+    digest: str
+    entries: Sequence[tuple[dict[str, Any], Outcome, str]]
+
+
+def read_repositories(state: CaptureState, sink: Sink) -> int:
+    """Publish what repositories say of earlier runs; return how many runs were amended.
+
+    Raises:
+        ServerUnavailable: it cannot be delivered; reading again finds it again.
+        StoreUnfit: the state cannot be used.
+    """
+    return publish_news(repository_news(state), state, sink)
+
+
+def publish_news(news: Iterable[RepositoryNews], state: CaptureState, sink: Sink) -> int:
+    """Publish what repositories say, and only then remember it; as `read_repositories`."""
+    amended = 0
+    for each in news:
+        for entry, _, _ in each.entries:
+            sink.publish(entry)
+        if sink.settle():
+            continue
+        state.note_said([(*outcome, says) for _, outcome, says in each.entries])
+        state.keep_repository(each.tree, each.digest)
+        amended += len(each.entries)
+    return amended
+
+
+def repository_news(state: CaptureState) -> list[RepositoryNews]:
+    """Return what repositories say that have changed since they were read, and is not known."""
+    deadline = time.monotonic() + _PATIENCE_S
+    found = []
+    for tree, digest in state.repositories():
+        if time.monotonic() > deadline:
+            break
+        folders = git_folders_of(tree)
+        if folders is None or str(folders.tree) != tree:
+            continue
+        try:
+            news = _news(tree, digest, state)
+        except GitUnread:
+            continue
+        if news is None:
+            continue
+        if news.entries:
+            found.append(news)
+        else:
+            state.keep_repository(news.tree, news.digest)
+    return found
+
+
+def _news(tree: str, digest: str, state: CaptureState) -> RepositoryNews | None:
+    git, made = GitReading(Path(tree)), state.made_in(tree)
+    whole = b"\0".join([git.state(), *sorted(run.hash.encode() for run in made)])
+    now = hashlib.blake2b(whole, digest_size=16).hexdigest()
+    if now == digest:
+        return None
+    moment = time.time()
+    makers = {(run.project, run.outcome_id): run for run in made}
+    entries = [
+        (verdict_entry(makers[outcome], says, moment), outcome, says)
+        for outcome, says in sorted(judge(git, made).items())
+        if says != state.said_of(*outcome)
+    ]
+    return RepositoryNews(tree, now, entries)
+
+
+def judge(git: GitReading, made: Sequence[RunOfCommit]) -> dict[Outcome, str]:
+    """Judge the commits of runs.
+
+    Args:
+        git: the repository.
+        made: which run made which commit.
+
+    Returns:
+        For each run that made a commit which the repository still has: in words, how one was
+        reverted; "" if all stand.
+
+    Raises:
+        GitUnread: the repository cannot be read.
+    """
+    known = git.known(sorted({run.hash for run in made}))
+    moments = git.moments(sorted(set(known.values())))
+    if not moments:
+        return {}
+    reverts = Reverts(git.reverts(min(moments) - _DAY_S))
+    own: dict[Outcome, set[str]] = defaultdict(set)
+    for run in made:
+        if run.hash in known:
+            own[run.project, run.outcome_id].add(known[run.hash])
+    return {
+        outcome: next(
+            (
+                f"commit {short(each)} was reverted by {short(by)}"
+                for each in sorted(hashes)
+                if (by := reverts.of(each, hashes))
+            ),
+            "",
+        )
+        for outcome, hashes in own.items()
+    }
+
+
+class Reverts:
+    """The commits that revert others, by what their messages say.
+
+    Args:
+        commits: those that say so.
+    """
+
+    def __init__(self, commits: Iterable[CommitFacts]) -> None:
+        self._by_short: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for each in commits:
+            for target in _REVERTS.findall(each.text):
+                self._by_short[target[:_SHORT]].append((target, each.hash))
+
+    def of(self, commit: str, own: AbstractSet[str] = frozenset()) -> str:
+        """Return the commit that reverts one and was not reverted itself; "" if none does.
+
+        Args:
+            commit: its full hash.
+            own: commits of the same run, whose reverts do not count.
+        """
+        return next(
+            (by for by in self._reverting(commit) if by not in own and self._stands(by)), ""
+        )
+
+    def _reverting(self, commit: str) -> list[str]:
+        named = self._by_short.get(commit[:_SHORT], ())
+        return sorted(by for target, by in named if commit.startswith(target) and by != commit)
+
+    def _stands(self, commit: str) -> bool:
+        """Return whether a commit is not reverted; messages can go in circles."""
+        stands, seen, chain = True, {commit}, self._reverting(commit)
+        while chain:
+            seen.update(chain)
+            stands = not stands
+            chain = [by for each in chain for by in self._reverting(each) if by not in seen]
+        return stands
