@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.worlds.permuted import history, prompts, said
 from trackrecord.learning.advice.estimates.effects import EffectRun
-from trackrecord.learning.advice.estimates.exact_test import surely_better
+from trackrecord.learning.advice.estimates.estimates import surely_better
 from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
 
 _SEEDS = range(400, 420)

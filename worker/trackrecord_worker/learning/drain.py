@@ -32,6 +32,7 @@ from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import MAX_BODY_BYTES, WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
 from trackrecord.wire.storable import storable
+from trackrecord_worker.learning.report_entries import ERROR, FEEDBACK, MEMORY, RECALL
 
 from ..caching.refresh import RankingsRefresher
 from .entries import (
@@ -45,13 +46,9 @@ from .entries import (
     without_forgotten,
     writing_entries,
 )
-from .error_entries import ERROR
-from .exposure_entries import EXPOSURE
-from .feedback_entries import FEEDBACK
-from .memory_entries import MEMORY
 from .outage import DatabaseOutage
 from .outcome_entries import OUTCOME
-from .recall_entries import RECALL
+from .report_entries import EXPOSURE
 from .stream import OutcomeStream
 
 

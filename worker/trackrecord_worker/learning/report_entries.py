@@ -1,0 +1,258 @@
+"""Record memories, errors, feedback, recalls and exposures that arrive among outcomes."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from trackrecord.errors import InvalidMemory, ServerUnavailable
+from trackrecord.inflight.store import Report, write_reports
+from trackrecord.learning.advice import entry_ids
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.redis.problems import is_out_of_memory
+from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.intake.feedback import take_in_feedback
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
+from trackrecord.store.memories.write import remember
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback, given_feedback
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.error import decode_error
+from trackrecord.wire.exposure import ExposureBody, decode_exposure
+from trackrecord.wire.feedback import decode_feedback
+from trackrecord.wire.memory import MemoryBody, decode_memory
+from trackrecord.wire.recall import RecallBody, decode_recall
+
+from .entries import (
+    DecodedEntry,
+    EntryKind,
+    IntakeContext,
+    IntakeResult,
+    ReceivedEntry,
+    by_project,
+    without_forgotten,
+    writing_entries,
+)
+
+
+def _decode_memory(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> MemoryBody:
+    return decode_memory(body, max_bytes=context.settings.max_body_bytes)
+
+
+def _take_in_memory(
+    decoded: Sequence[DecodedEntry[MemoryBody]], context: IntakeContext
+) -> IntakeResult:
+    """Store memories, in one transaction per project; refuse those that cannot be stored."""
+    result = IntakeResult()
+    for project, group in by_project(decoded):
+        with writing_entries(context.engine, "memories") as connection:
+            known = without_forgotten(connection, "memory", group, _id_of_memory)
+            if not known:
+                continue
+            project_id = ensure_projects(connection, [project])[project]
+            for each in known:
+                reason = _remember(connection, project_id, each, context.settings.memories)
+                if reason is not None:
+                    result.refused.append(each.entry.refused(reason))
+        result.projects.add(project)
+    return result
+
+
+def _id_of_memory(decoded: DecodedEntry[MemoryBody]) -> str:
+    return decoded.report.memory_id or decoded.entry.default_id
+
+
+def _remember(
+    connection: Connection,
+    project_id: int,
+    decoded: DecodedEntry[MemoryBody],
+    rules: MemoryRules,
+) -> str | None:
+    """Store one memory; return the reason if that cannot be done."""
+    memory = decoded.report
+    try:
+        with connection.begin_nested():
+            remember(
+                connection,
+                project_id,
+                memory.text,
+                memory_id=_id_of_memory(decoded),
+                rules=rules,
+                now=decoded.entry.received_at,
+                source=memory.source,
+                force=memory.force,
+            )
+    except InvalidMemory as error:
+        return str(error)
+    return None
+
+
+MEMORY = EntryKind("memory", _decode_memory, _take_in_memory)
+
+
+class _ProjectFeedback(NamedTuple):
+    project: str
+    given: GivenFeedback
+
+
+def _decode_feedback(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> _ProjectFeedback:
+    feedback = decode_feedback(body, max_bytes=context.settings.max_body_bytes)
+    given = given_feedback(
+        feedback,
+        context.scorer.slug_of,
+        feedback_id=entry.default_id,
+        received_at=entry.received_at,
+    )
+    return _ProjectFeedback(feedback.project, given)
+
+
+def _take_in_feedback(
+    decoded: Sequence[DecodedEntry[_ProjectFeedback]], context: IntakeContext
+) -> IntakeResult:
+    """Count feedback, in one transaction per project."""
+    result = IntakeResult()
+    for project, group in by_project(decoded):
+        with writing_entries(context.engine, "feedback") as connection:
+            known = without_forgotten(connection, "feedback", group, _id_of_feedback)
+            if not known:
+                continue
+            project_id = ensure_projects(connection, [project])[project]
+            given = [each.report.given for each in known]
+            counted = take_in_feedback(
+                connection, project_id, given, context.settings.rules, now=time.time()
+            )
+        if counted.recorded:
+            result.projects.add(project)
+            result.transitions += counted.transitions
+    return result
+
+
+def _id_of_feedback(decoded: DecodedEntry[_ProjectFeedback]) -> str:
+    return decoded.report.given.feedback_id
+
+
+FEEDBACK = EntryKind("feedback", _decode_feedback, _take_in_feedback)
+
+
+_NO_ROOM = "too many errors of its task are resolved that have not been recorded"
+
+_ReportOfProject = tuple[str, Report]
+
+
+def _decode_error(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> _ReportOfProject:
+    error = decode_error(body, max_bytes=context.settings.max_body_bytes)
+    return error.project, error.to_report(entry.default_id, entry.received_at)
+
+
+def _take_in_error(
+    decoded: Sequence[DecodedEntry[_ReportOfProject]], context: IntakeContext
+) -> IntakeResult:
+    """Record reports on tasks in flight, and write what their retries read.
+
+    They stay pending while Redis's memory is full: the other entries of the batch are acknowledged,
+    which makes room.
+
+    Raises:
+        ServerUnavailable: Redis is away; all of it stays pending.
+    """
+    settings = context.settings
+    reports = [each.report for each in decoded]
+    try:
+        has_room = write_reports(context.client, settings.keys, settings.errors, reports)
+        context.retry_texts.refresh()
+    except ServerUnavailable as error:
+        if not is_out_of_memory(error.__cause__):
+            raise
+        return IntakeResult(held={each.entry.entry_id for each in decoded})
+    refused = [
+        each.entry.refused(_NO_ROOM, "no_room")
+        for each, is_kept in zip(decoded, has_room, strict=True)
+        if not is_kept
+    ]
+    return IntakeResult(refused=refused)
+
+
+ERROR = EntryKind("error", _decode_error, _take_in_error)
+
+
+def note_recalls(project: str, handed: Iterable[PromptRecall], context: IntakeContext) -> None:
+    """Recall memories of a project, in one transaction.
+
+    A memory is recalled once a day at most, so an entry that comes again changes nothing. Unknown
+    memories, and projects of which nothing is on record, are passed.
+
+    Raises:
+        StoreUnavailable: the database is away, or refuses what nothing is wrong with.
+    """
+    memories = list(handed)
+    if not memories:
+        return
+    with writing_entries(context.engine, "recalls") as connection:
+        project_id = project_id_of(connection, project)
+        if project_id is not None:
+            record_recalls(connection, project_id, memories, rules=context.settings.memories)
+
+
+def recalled_at(at: float | None, received_at: float) -> float:
+    """Return the time of a recall; the time of receipt if the sender's clock is ahead."""
+    return received_at if at is None else min(at, received_at)
+
+
+def _decode_recall(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> RecallBody:
+    return decode_recall(body, max_bytes=context.settings.max_body_bytes)
+
+
+def _take_in_recall(
+    decoded: Sequence[DecodedEntry[RecallBody]], context: IntakeContext
+) -> IntakeResult:
+    for project, group in by_project(decoded):
+        handed = [
+            PromptRecall(name, recalled_at(recall.at, received_at), received_at)
+            for recall, received_at in ((each.report, each.entry.received_at) for each in group)
+            for name in recall.memories
+        ]
+        note_recalls(project, handed, context)
+    return IntakeResult()
+
+
+RECALL = EntryKind("recall", _decode_recall, _take_in_recall)
+
+
+def _decode_exposure(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> ExposureBody:
+    return decode_exposure(body, max_bytes=context.settings.max_body_bytes)
+
+
+def _take_in_exposure(
+    decoded: Sequence[DecodedEntry[ExposureBody]], context: IntakeContext
+) -> IntakeResult:
+    """Record exposures in one transaction; then recall the memories in them."""
+    with writing_entries(context.engine, "exposures") as connection:
+        received = [
+            ReceivedExposure(each.report, _id_of_exposure(each), each.entry.received_at)
+            for each in without_forgotten(connection, "exposure", decoded, _id_of_exposure)
+        ]
+        projects = {each.body.project for each in received}
+        record_exposures(connection, ensure_projects(connection, projects), received)
+    for project, group in by_project(decoded):
+        note_recalls(project, _memories(group), context)
+    return IntakeResult()
+
+
+def _id_of_exposure(decoded: DecodedEntry[ExposureBody]) -> str:
+    return decoded.report.exposure_id or decoded.entry.default_id
+
+
+def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[PromptRecall]:
+    for each in decoded:
+        exposure, received_at = each.report, each.entry.received_at
+        if exposure.withheld:  # the task was handed nothing
+            continue
+        moment = recalled_at(exposure.at, received_at)
+        for entry in exposure.entries:
+            if entry.startswith(entry_ids.MEMORY):
+                name = entry.removeprefix(entry_ids.MEMORY)
+                yield PromptRecall(name, moment, received_at, _id_of_exposure(each))
+
+
+EXPOSURE = EntryKind("exposure", _decode_exposure, _take_in_exposure)
