@@ -59,7 +59,7 @@ def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
         rules: the rules of the settings.
     """
     moment = max((run.ended_at for run in runs), default=0.0)
-    advice = advice_from(EVALUATED, runs, rules, moment=moment)
+    advice, _ = advice_from(EVALUATED, runs, rules, moment=moment)
     document = RankingsDocument(project=EVALUATED, revision=0, computed_at=moment)
 
     prompt_rules = PromptRules(memories=rules.memories)

@@ -108,7 +108,7 @@ def interval_table(seeds: Iterable[int]) -> Iterable[dict[str, Any]]:
         for seed in seeds:
             runs, rates = make(world, seed)
             taken = Counter(run.patterns[0] for run in runs)
-            found = estimate(runs, now=_ENDED_AT, half_life_days=90.0).pattern_effects
+            found = estimate(runs, now=_ENDED_AT, half_life_days=90.0).of_patterns.overall
             for slug, effect in found.items():
                 others = sum(taken[each] * rates[each] for each in taken if each != slug)
                 truth = rates[slug] - others / (len(runs) - taken[slug])
@@ -136,7 +136,7 @@ def _rows(world: World, seeds: Sequence[int]) -> Iterable[Row]:
 
 def _estimates(world: World, runs: Sequence[Run]) -> dict[str, dict[str, float]]:
     cells = cells_of(runs, by_task=world.attempts > 1)
-    ours = estimate(runs, now=_ENDED_AT, half_life_days=90.0).pattern_effects
+    ours = estimate(runs, now=_ENDED_AT, half_life_days=90.0).of_patterns.overall
     return dict(
         zip(
             ESTIMATORS,

@@ -83,7 +83,7 @@ def history(seed: int, *, is_permuted: bool) -> list[Run]:
 
 def prompts(runs: list[Run]) -> list[Rankings]:
     """Return a prompt for a task of each kind, on which no run is known."""
-    advice = advice_from("world", runs, Rules(), moment=_ENDED_AT)
+    advice, _ = advice_from("world", runs, Rules(), moment=_ENDED_AT)
     standings = [
         standing_of_counts(
             slug,

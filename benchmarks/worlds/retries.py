@@ -118,7 +118,7 @@ def make(world: World, seed: int) -> list[Run]:
 def measured(runs: Sequence[Run]) -> Effect:
     """Return the effect of A."""
     found = estimate(runs, now=_ENDED_AT, half_life_days=36500.0)
-    return found.pattern_effects["A"]
+    return found.of_patterns.overall["A"]
 
 
 def within_tasks(runs: Sequence[Run]) -> Effect:

@@ -17,8 +17,7 @@ from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
-from trackrecord.learning.numbers.speaker_names import TOKEN
-from trackrecord.learning.numbers.speakers import SpeakerCounts
+from trackrecord.learning.numbers.speakers import TOKEN, SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -138,7 +137,8 @@ def prompt_of(runs: Sequence[Run], task: str = LAMP[0], *, is_claim: bool = True
         others=tuple(others),
         competences=tuple(sorted(records, key=lambda each: (-each.score, each.id))),
     )
-    return handed(rankings, advice_from("world", runs, Rules(), moment=_AT + 999), "", "off", task)
+    advice, _ = advice_from("world", runs, Rules(), moment=_AT + 999)
+    return handed(rankings, advice, "", "off", task)
 
 
 def said_of(answer: Rankings) -> tuple[list[str], list[str], list[str]]:

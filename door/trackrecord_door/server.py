@@ -47,7 +47,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trackrecord.errors import InvalidRequest, TrackrecordError
-from trackrecord.learning.numbers.speaker_names import LOCAL
+from trackrecord.learning.numbers.speakers import LOCAL
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX

@@ -9,12 +9,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SettingsError, StoreUnfit
-from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.selection.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
-from trackrecord.store.database.metadata import metadata
-from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - for the metadata
+from trackrecord.store.intake.every_table import metadata
 
 FOLDER = Path(migrate.__file__).parents[1] / "migrations"
 
@@ -54,8 +52,12 @@ def differences(store):
     """Return the differences between the schema and the tables of the metadata, both ways."""
     dialect = dialect_of(store)
 
+    extras = (*dialect.ddl_extras, *((dialect.vectors,) if dialect.vectors else ()))
+    # What a full-text index is made of begins with its name.
+    others = tuple(each for extra in extras for each in extra.names)
+
     def is_described(name, kind, _parents):
-        return kind not in ("table", "index") or not dialect.is_extra(name)
+        return kind not in ("table", "index") or not name.startswith(others)
 
     with reading(store) as connection:
         views = inspect(connection).get_view_names()

@@ -2,7 +2,6 @@
 
 import pytest
 
-from trackrecord.process import wall_clock
 from trackrecord_worker.caching import seen_documents
 from trackrecord_worker.caching.seen_documents import SeenDocuments
 
@@ -28,8 +27,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of the documents' memory."""
     clock = Clock()
-    for module in (seen_documents, wall_clock):
-        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(seen_documents, "time", clock)
     return clock
 
 

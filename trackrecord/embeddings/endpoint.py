@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from trackrecord.learning.numbers.checks import require, require_positive, require_ratio
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner, require, require_positive, require_ratio
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from trackrecord.learning.numbers.checks import require
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner, require
 
 # The length of a task's log of ends; more strikes than this in a row are not distinguished.
 MOST_STRIKES: Final = 20

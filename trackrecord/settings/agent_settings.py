@@ -18,7 +18,7 @@ from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
 from trackrecord.process.forking import not_while_forking
 from trackrecord.prompt.question.rules import ContextRules

@@ -10,8 +10,8 @@ from msgspec import Meta
 from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.checks import Inner
 from trackrecord.learning.numbers.decay import DecayRules
-from trackrecord.learning.numbers.inner import Inner
 from trackrecord.learning.numbers.speakers import CapRules
 from trackrecord.learning.outcomes.gate import BenchmarkRules
 from trackrecord.learning.outcomes.scoring import ScoringRules

@@ -69,10 +69,7 @@ def remark(gone: tuple[str, ...]) -> str | None:
     """Return the line about settings that are still written somewhere; None if there are none."""
     if not gone:
         return None
-    is_one = len(gone) == 1
     named = ", ".join(gone)
     return (
-        f"{'a setting has' if is_one else f'{len(gone)} settings have'} gone and "
-        f"{'changes' if is_one else 'change'} nothing: {named}; take "
-        f"{'it' if is_one else 'them'} out, CHANGELOG.md says what to use instead"
+        f"settings that have gone, and change nothing: {named}; see CHANGELOG.md, and take them out"
     )

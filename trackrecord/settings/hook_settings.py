@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from trackrecord.learning.numbers.checks import require
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner, require
 
 _MOST_TOKENS: Final = 2000
 _DAY_S: Final = 86_400.0

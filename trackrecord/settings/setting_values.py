@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 
 from trackrecord.errors import SettingsError
-from trackrecord.learning.numbers.inner import INNER
+from trackrecord.learning.numbers.checks import INNER
 
 _UNBOUNDED: Final = msgspec.Meta()
 

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from trackrecord.learning.numbers.checks import require
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner, require
 
 _MIB = 1024 * 1024
 

@@ -8,6 +8,8 @@ fitted to a task by its meaning.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +35,6 @@ from trackrecord.errors import EndpointAway
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.competences.phrases import embedded_text
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.process.memory import return_free_memory
 from trackrecord.prompt.documents.rankings_document import RankedCompetence, decode_document
 from trackrecord.prompt.reading.cache import (
     complete_vectors,
@@ -62,6 +63,13 @@ from .learning.stream import OutcomeStream
 if TYPE_CHECKING:
     from celery import Celery
     from celery.schedules import crontab
+
+
+def return_free_memory() -> None:
+    """Collect garbage, and return what is free; glibc alone needs a call for that."""
+    gc.collect()
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 # An agent holds them in its memory: the best records have vectors, as far as this goes.

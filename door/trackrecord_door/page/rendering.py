@@ -27,7 +27,16 @@ from .requests.forms import Form
 from .requests.page_request import PageRequest, visible_projects
 from .static_files import link_of
 from .table import NAVIGATION
-from .theme import theme_of
+
+THEMES: Final = ("auto", "light", "dark")
+COOKIE: Final = "trackrecord_theme"
+
+
+def theme_of(request: Request) -> str:
+    """Return the theme that the reader chose; "auto" follows the device."""
+    chosen = request.cookies.get(COOKIE, "auto")
+    return chosen if chosen in THEMES else "auto"
+
 
 _POLICY: Final = "; ".join((
     "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'",

@@ -1,6 +1,12 @@
 """Conditions on the numbers of rules, checked once when the rules are built."""
 
 import math
+from typing import Annotated, Final, TypeVar
+
+_T = TypeVar("_T")
+
+INNER: Final = "inner"
+Inner = Annotated[_T, INNER]
 
 
 def require(holds: bool, message: str) -> None:

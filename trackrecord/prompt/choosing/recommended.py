@@ -2,7 +2,7 @@
 
 What is said must be more than chance: of a procedure with votes the similar tasks that succeeded
 used it more often than those that failed, by an exact test; of one that such tasks go better with,
-see `learning/advice/estimates/exact_test`. And it must be a recipe, see `learning/advice/recipes`.
+see `learning/advice/estimates/estimates`. And it must be a recipe, see `learning/advice/recipes`.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from trackrecord.learning.numbers.checks import require, require_positive
-from trackrecord.learning.numbers.inner import Inner
+from trackrecord.learning.numbers.checks import Inner, require, require_positive
 
 from .section_names import checked_sections
 

@@ -116,8 +116,7 @@ def count_advice(
     project_id, revision = found
     noted = read_noted_runs(connection, project_id)
     dismissed = dismissed_lessons(connection, project_id)
-    counted = _count(noted, rules, now)
-    document = _document(project, counted, rules, now, dismissed)
+    document, counted = advice_from(project, noted, rules, moment=now, dismissed=dismissed)
     return msgspec.structs.replace(
         document, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
     ), counted
@@ -188,8 +187,8 @@ def advice_from(
     *,
     moment: float,
     dismissed: Collection[str] = (),
-) -> AdviceDocument:
-    """Count the advice of runs; no I/O.
+) -> tuple[AdviceDocument, CountedRuns]:
+    """Count the advice of runs; return what it was made of, too. No I/O.
 
     Args:
         project: whose runs.
@@ -198,17 +197,13 @@ def advice_from(
         moment: the moment to answer for, seconds since the epoch.
         dismissed: the ids of the lessons that are not shown.
     """
-    return _document(project, _count(noted, rules, moment), rules, moment, dismissed)
-
-
-def _count(noted: Sequence[NotedRun], rules: Rules, moment: float) -> CountedRuns:
-    half_life = rules.decay.half_life_days
     noted = heard_runs(noted, rules.caps)
-    return CountedRuns(
+    counted = CountedRuns(
         noted,
         find_lessons(noted, rules.lessons, now=moment),
-        estimate(with_verdict(noted), now=moment, half_life_days=half_life),
+        estimate(with_verdict(noted), now=moment, half_life_days=rules.decay.half_life_days),
     )
+    return _document(project, counted, rules, moment, dismissed), counted
 
 
 def _document(

@@ -1,18 +1,42 @@
 """The exposure of a run's task, and whether the run followed it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, cast
 
 from sqlalchemy import Connection
 
+from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.effect.exposures import Exposure
-from trackrecord.learning.advice.effect.followed import is_followed
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.advice.runs.runs import NotedRun
+from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.store.advice.exposures import exposures_of_task
 from trackrecord.store.competences.read import existing_ids, read_named
 
 from .runs import HandedEntry, HandedKind, HandedOut
+
+
+def is_followed(entry: str, run: NotedRun, tools_of: Mapping[str, frozenset[str]]) -> bool | None:
+    """Return whether a run followed an entry; None if its calls cannot show it.
+
+    A pattern is followed by naming it, a procedure by using all of its tools; a warning is followed
+    by doing neither.
+
+    Args:
+        entry: its id, as it was handed out.
+        run: the run.
+        tools_of: the tools of records, by id.
+    """
+    if entry.startswith(entry_ids.FAILING):
+        return run.tools != frozenset(entry.removeprefix(entry_ids.FAILING).split("+"))
+    if entry in tools_of:
+        return tools_of[entry] <= run.tools
+    if ":" in entry:  # of a field whose entries no run names
+        return None
+    if entry.startswith(ANTI_PREFIX):
+        return entry.removeprefix(ANTI_PREFIX) not in run.patterns
+    return entry in run.patterns
+
 
 # Clocks of one fleet differ, and a moment may have been rounded to a second.
 _CLOCK_SLACK_S: Final = 60.0

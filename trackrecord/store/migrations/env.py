@@ -18,15 +18,10 @@ from alembic import context
 from sqlalchemy import Connection, MetaData, Table, insert, inspect, select, text
 
 from trackrecord.errors import StoreUnfit
-
-# Imported for the indexes that each of them adds to the metadata.
-from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - as said above
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.database.migrate import store_versions
 from trackrecord.store.intake.every_table import metadata
-from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - as said above
 from trackrecord.store.memories.tables import memories, memory_changes
-from trackrecord.store.outcomes import partial_indexes as _of_outcomes  # noqa: F401 - as said above
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import projects
 

@@ -11,9 +11,31 @@ from typing import Final
 from sqlalchemy import Engine
 
 from trackrecord.learning.text.times import age_limit_s
-from trackrecord.process.wall_clock import WallClock
 from trackrecord.store.database.engine import dialect_of, reading
 from trackrecord.store.outcomes.projects import project_revisions, revisions_mark
+
+# Smaller corrections are made all the time.
+_WAVERS_S: Final = 5.0
+
+
+class WallClock:
+    """Notice that the clock on the wall was set, or that the machine has slept."""
+
+    def __init__(self) -> None:
+        self._ahead_s = _ahead_s()
+
+    def was_set(self) -> bool:
+        """Return whether it was set since this object was made, or last said that it was."""
+        ahead_s = _ahead_s()
+        if abs(ahead_s - self._ahead_s) <= _WAVERS_S:
+            return False
+        self._ahead_s = ahead_s
+        return True
+
+
+def _ahead_s() -> float:
+    return time.time() - time.monotonic()
+
 
 # So many are looked at in turn, whatever is remembered: somebody else may have changed the cache.
 _IN_TURN: Final = 1

@@ -8,14 +8,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord_capture.sources.register import agent_names
+
 from ...access import open_redis, settings_for
-from ...arguments.import_argument import AGENT_OR_FORMAT, AGENTS
-from ...arguments.options import json_option, project_option
+from ...arguments.options import OneOf, json_option, project_option
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from trackrecord_producers.importers.records import Imported, Rejected
+
+
+AGENTS = ("all", *agent_names())
+
+
+class _Format(OneOf):
+    def get_missing_message(
+        self,
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        ctx: click.Context | None,  # noqa: ARG002 - as above
+    ) -> str:
+        """Return the formats to choose from."""
+        return f"It is one of {', '.join(self.choices)}"
+
+
+AGENT_OR_FORMAT = _Format(sorted((*AGENTS, "jsonl")))
 
 
 @click.command("import")

@@ -232,11 +232,6 @@ class Estimates:
         """The kinds of task."""
         return self.counts.kinds
 
-    @property
-    def pattern_effects(self) -> Mapping[str, Effect]:
-        """The effect of each pattern at all tasks."""
-        return self.of_patterns.overall
-
     @cached_property
     def project(self) -> Estimate:
         """The rate of all tasks."""

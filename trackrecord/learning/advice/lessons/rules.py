@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from trackrecord.learning.numbers.checks import Inner
+
 from ...numbers.checks import require, require_positive
-from ...numbers.inner import Inner
 
 
 @dataclass(frozen=True)

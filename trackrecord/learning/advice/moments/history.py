@@ -20,7 +20,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from ...numbers.speaker_names import LOCAL
+from trackrecord.learning.numbers.speakers import LOCAL
+
 from ...numbers.speakers import may_be_quoted
 from ..lessons.chance import Stratum, chance_of, discoveries
 from ..runs.failures import error_template

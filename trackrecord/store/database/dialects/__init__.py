@@ -4,7 +4,7 @@ A new one is a module here and a row in `ALL`. Beyond these modules a database i
 
 - its URLs are checked and named: `server_urls` and `daemon_settings`;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
-  each subject, and their `partial_indexes`;
+  each subject, and the indexes in `every_table`;
 - its errors are told apart: busy, or not permitted, in `engine.py`;
 - its driver is an extra in pyproject.toml, and a message of its module names that extra.
 

@@ -82,14 +82,6 @@ class Dialect(ABC):
             for statement in extra.statements:
                 connection.exec_driver_sql(statement)
 
-    def is_extra(self, name: str) -> bool:
-        """Return whether a table or an index of the database is not one of the metadata.
-
-        What a full-text index is made of begins with its name.
-        """
-        extras = (*self.ddl_extras, *((self.vectors,) if self.vectors else ()))
-        return name.startswith(tuple(each for extra in extras for each in extra.names))
-
     def last_write(self, _engine: Engine) -> object:
         """Return what changes with every commit, found without a question to the database.
 
