@@ -70,6 +70,4 @@ def remark(gone: tuple[str, ...]) -> str | None:
     if not gone:
         return None
     named = ", ".join(gone)
-    return (
-        f"settings that have gone, and change nothing: {named}; see CHANGELOG.md, and take them out"
-    )
+    return f"settings that have gone and change nothing: {named}; CHANGELOG.md says what to do"
