@@ -139,8 +139,7 @@ def test_what_is_left_of_a_section_counts(monkeypatch, home):
     for load in (load_agent_settings, load_settings):
         assert load(home=home).memories.confidence == 0.6
     assert gone_remark() == (
-        "settings that have gone and change nothing: memories.max_ranked; CHANGELOG.md says what to "
-        "do"
+        "settings that have gone and change nothing: memories.max_ranked; CHANGELOG.md tells more"
     )
 
 

@@ -67,7 +67,5 @@ def without_gone(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, .
 
 def remark(gone: tuple[str, ...]) -> str | None:
     """Return the line about settings that are still written somewhere; None if there are none."""
-    if not gone:
-        return None
-    named = ", ".join(gone)
-    return f"settings that have gone and change nothing: {named}; CHANGELOG.md says what to do"
+    said = f"settings that have gone and change nothing: {', '.join(gone)}; CHANGELOG.md tells more"
+    return said if gone else None

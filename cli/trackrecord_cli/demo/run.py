@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from celery import Celery
 from sqlalchemy import Engine
 
 from trackrecord.errors import DemoFailed
@@ -123,8 +122,7 @@ def _simulate(
             )
         seconds = time.monotonic() - started
         step("consolidating", 0, 0)
-        app: Celery = create_app(settings)
-        app.send_task("trackrecord.consolidate")
+        create_app(settings).send_task("trackrecord.consolidate")
         _until(lambda: consolidations() > 0)
         reader = RankingsReader(settings)
         _until(lambda: _has_records(reader))

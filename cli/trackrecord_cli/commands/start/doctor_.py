@@ -47,7 +47,7 @@ def command(*, as_json: bool) -> int:
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
     origins = ProjectClaims(home).origins()
-    notes = [line for line in (gone_remark(),) if line]
+    gone = gone_remark()
     if as_json:
         document = _document(found)
         print_json(
@@ -55,7 +55,7 @@ def command(*, as_json: bool) -> int:
             | {
                 "well": is_well,
                 "advice": [*document["advice"], *server.advice],
-                "notes": notes,
+                "notes": [gone] if gone else [],
                 "redis": _redis_document(server),
                 "traces": _traces_document(traces),
                 "projects": list(map(asdict, origins)),
@@ -68,8 +68,8 @@ def command(*, as_json: bool) -> int:
         if traces is not None:
             _print_traces(traces)
         _print_projects(origins)
-        for line in notes:
-            click.echo(line)
+        if gone:
+            click.echo(gone)
     return 0 if is_well else _NO
 
 
