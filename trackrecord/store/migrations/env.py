@@ -25,11 +25,10 @@ from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.database.migrate import store_versions
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories import partial_indexes as _of_memories  # noqa: F401 - as said above
+from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.store.outcomes import partial_indexes as _of_outcomes  # noqa: F401 - as said above
-
-from ..memories.tables import memories, memory_changes
-from ..outcomes.projects import project_id_of
-from ..outcomes.tables import projects
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import projects
 
 _OLD: Final = "memories_before"
 
