@@ -1,7 +1,7 @@
 """The kinds of reports that the stream carries: the one list of them.
 
 A new kind is a row here, a module of this package that decodes its body (`trackrecord.wire.recall`
-has `decode_recall`), and an `EntryKind` of the worker in `trackrecord_worker.learning.entry_kinds`.
+has `decode_recall`), and an `EntryKind` of the worker in `trackrecord_worker.learning.entries`.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """The format of an entry of the stream and of a line of the spool: a body in the field of its kind.
 
-The worker reads entries in `trackrecord_worker.learning.entry_kinds`; docs/wire.md describes them.
+The worker reads entries in `trackrecord_worker.learning.entries`; docs/wire.md describes them.
 How lines make up a file is said by `spool.files`, and read by `spool.forwarder` and
 `spool.forgetting`; a `journal` is such a file, too.
 """
