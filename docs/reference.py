@@ -169,7 +169,7 @@ def _option(parameter: click.Parameter, ctx: click.Context) -> str | None:
     if record is None or isinstance(parameter, click.Argument):  # the usage names arguments
         return None
     names, meaning = record
-    meaning = re.sub("; with a minus before it, .+ first", "", " ".join(meaning.split()))
+    meaning = re.sub(r"; with a minus .+ first|Show at .+ \(all\).+", "", " ".join(meaning.split()))
     return f"- `{names}`" + (f": {meaning}" if meaning else "")
 
 
