@@ -27,8 +27,8 @@ DOCS = Path(__file__).parent
 BEGIN = "<!-- written by docs/reference.py -->"
 END = "<!-- end -->"
 
-# Taken by as many commands, an option is described once, above all of them.
-_MANY_COMMANDS = 20
+# Taken by as many commands, an option is described once, at the top of the page, with all orders.
+_MANY_COMMANDS = 3
 # Defaults that depend on the machine, and those that another setting makes up for.
 _DEFAULTS = {"home": "the user's data folder, `~/.local/share/trackrecord` on Linux"}
 _RULES = {
@@ -119,10 +119,10 @@ def _cell(text: str) -> str:
 
 
 def commands_reference() -> str:
-    """The sections of commands.md; what many commands take is described at the top of the page."""
+    """The sections of commands.md; the top of the page describes what several commands take."""
     every = list(leaves())
     lines = Counter(line for _, command, ctx in every for line in _options(command, ctx))
-    usual = {line for line, commands in lines.items() if commands >= _MANY_COMMANDS}
+    usual = {line for line, n in lines.items() if n >= _MANY_COMMANDS and "[required]" not in line}
     return "\n\n".join(_section(path, command, ctx, usual) for path, command, ctx in every)
 
 
@@ -151,7 +151,7 @@ def _section(path: str, command: click.Command, ctx: click.Context, usual: set[s
     options = _options(command, ctx)
     lines = [line for line in options if line not in usual]
     if names := [line.split("`")[1] for line in options if line in usual]:
-        lines.append(f"- `{', '.join(names)}`: see [above](#commands)")
+        lines.append(f"- `{', '.join(names)}`")
     return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
 
 
@@ -169,7 +169,7 @@ def _option(parameter: click.Parameter, ctx: click.Context) -> str | None:
     if record is None or isinstance(parameter, click.Argument):  # the usage names arguments
         return None
     names, meaning = record
-    meaning = " ".join(meaning.split())
+    meaning = re.sub(r"; with a minus .+ first|Show at .+ \(all\).+", "", " ".join(meaning.split()))
     return f"- `{names}`" + (f": {meaning}" if meaning else "")
 
 
