@@ -118,24 +118,6 @@ def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):
     assert "hunter2" not in ran.err + ran.out
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("patterns", "show", "no-such-pattern"),
-        ("competences", "show", "no-such-record"),
-        ("explain", "no-such-thing"),
-        ("dead", "replay", "1-1"),
-        ("dead", "discard", "not-an-id"),
-    ],
-)
-def test_an_unknown_id_is_status_1(up, trackrecord, project, arguments):
-    """The answer is no, in one line."""
-    named = () if arguments[0] == "dead" else ("--project", project)
-    ran = trackrecord(*arguments, *named)
-    assert ran.status == 1
-    assert len(ran.err.splitlines()) == 1
-
-
 @pytest.mark.faults
 def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
     """Ctrl-C ends it with status 0, nothing stays behind; a second `up` is refused meanwhile."""
@@ -160,21 +142,3 @@ def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
     assert first.returncode == 0
     assert b"Traceback" not in err
     assert not (home / "redis.sock").exists()
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("patern", "patterns"), ("explian", "explain"), ("critera", "criteria"), ("eror", "errors")],
-)
-def test_a_mistyped_command_is_told_the_one_that_was_meant(typed, meant, trackrecord):
-    """Wrong use, and one guess."""
-    ran = trackrecord(typed, "list")
-    assert (ran.status, ran.out) == (2, "")
-    assert f"No such command '{typed}'" in ran.err
-    assert f"Did you mean '{meant}'?" in ran.err
-
-
-def test_what_is_like_no_command_is_not_guessed(trackrecord):
-    """It is only said to be none."""
-    ran = trackrecord("xyzzy")
-    assert (ran.status, "Did you mean" in ran.err) == (2, False)

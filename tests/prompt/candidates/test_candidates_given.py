@@ -160,33 +160,6 @@ def test_how_decisions_age_may_stand_in_a_group(config):
     assert rules_from(config) == wanted
 
 
-def test_a_whole_configuration_of_nested_groups():
-    """Weights, ratios and decay in groups; what is left out stays as it is."""
-    config = {
-        "enabled": True,
-        "max_candidates": 50,
-        "weights": {"phase": 1.5, "decision_recency": 2.0},
-        "decision_decay": {"mode": "exponential", "half_life_hours": 12},
-        "token_ratios": {"prose": 0.3},
-    }
-    wanted = ContextRules(
-        max_candidates=50, phase_weight=1.5, decision_recency_weight=2.0, half_life_hours=12,
-        prose_ratio=0.3,
-    )  # fmt: skip
-    assert rules_from(config) == wanted
-    assert rules_from({"decision_decay": None}) == rules_from({"decision_decay": {}})
-    assert rules_from({"decision_decay": {"mode": None}}) == ContextRules()
-    decision = {
-        "id": "d", "kind": "decision", "text": "x", "metadata": {"decisionAgeHours": 12}
-    }  # fmt: skip
-    assert rank([decision], config).entries[0].score == 1.0
-    linear = {**config, "decision_decay": {"mode": "linear", "half_life_hours": 12}}
-    assert rank([decision], linear).entries[0].score == 1.0
-    older = {**decision, "metadata": {"decisionAgeHours": 24}}
-    assert rank([older], config).entries[0].score == 0.5
-    assert rank([older], linear).entries[0].score == 0.0
-
-
 @pytest.mark.parametrize(
     ("config", "named"),
     [

@@ -109,15 +109,6 @@ def test_the_best_that_fits_alone_is_always_taken(ranked, budget, name):
         assert fits[0].candidate.id in named(chosen.taken)
 
 
-@given(ranked_lists(), budgets, tokenizers)
-def test_taken_and_left_out_keep_their_rank(ranked, budget, name):
-    """Best first, both."""
-    chosen = select(ranked, budget, tokenizer=TOKENIZERS[name])
-    order = named(ranked.entries)
-    for part in (chosen.taken, chosen.left_out):
-        assert named(part) == [each for each in order if each in named(part)]
-
-
 @given(ranked_lists(), tokenizers)
 def test_equality_fits_and_one_token_less_does_not(ranked, name):
     """The budget is inclusive."""
@@ -156,18 +147,6 @@ def test_no_budget_gives_nothing(budget, name):
     chosen = select(ranked, budget, tokenizer=TOKENIZERS[name])
     assert (chosen.taken, chosen.text, chosen.tokens) == ((), "", 0)
     assert named(chosen.left_out) == ["a"]
-
-
-def test_a_smaller_one_is_taken_after_one_that_does_not_fit():
-    """Selection goes on past what is too long."""
-    ranked = rank(
-        [
-            {"id": "long", "kind": "task", "text": "x" * 400, "metadata": {"hasFailure": True}},
-            {"id": "short", "kind": "task", "text": "y"},
-        ]
-    )
-    chosen = select(ranked, 10)
-    assert (named(chosen.taken), named(chosen.left_out)) == (["short"], ["long"])
 
 
 def test_the_text_has_sections_in_one_order():
