@@ -6,12 +6,9 @@ import pytest
 
 from benchmarks.evaluate.recommendations import (
     Gold,
-    choose_by_seed,
     evaluate_runs,
     evaluation_document,
-    over_tasks,
     recommendation_quality,
-    specific_tools,
 )
 from benchmarks.evaluate.recorded import advising
 from trackrecord.learning.advice.runs.runs import Run, RunStep
@@ -32,38 +29,6 @@ def run(number, task, tools, success=True, *, text="", source=""):
         source=source,
         steps=tuple(RunStep(tool) for tool in tools),
     )
-
-
-def test_spreads():
-    """A standard deviation; what was measured once has none."""
-    value, spread = over_tasks(["a", "b"], lambda times: times["a"] / 2, Random(1))
-    assert value == 0.5
-    assert 0.2 < spread < 0.5
-
-
-def test_specific_tools_are_those_on_which_successes_of_a_task_agree():
-    """A tool for looking around is used or not, whatever the task."""
-    runs = []
-    for task in range(12):
-        for attempt in range(2):
-            tools = ["refund" if task % 2 else "book", *(["look"] if attempt else [])]
-            runs.append(run(len(runs), f"t{task}", ["find", *tools]))
-    assert specific_tools(runs) == {"refund", "book"}
-    once = [each for each in runs if each.outcome % 2 == 0]
-    assert specific_tools([*once, run(99, "x", ["pay"], False)]) == {"refund", "book", "pay"} - {
-        tool for tool in ("refund", "book") if sum(tool in each.tools for each in once) * 2 >= 13
-    }
-    assert specific_tools([]) == frozenset()
-
-
-def test_the_seed_baseline_prefers_two_of_two():
-    """As the rules are specified: the raw rate, the words of the tools, and no third signal."""
-    runs = [run(n, "t", ["find", "book"], n < 9) for n in range(10)]
-    runs += [run(20 + n, "t", ["shout"]) for n in range(2)]
-    runs += [run(30, "t", ["once"])]
-    assert choose_by_seed(runs, RULES, "something else") == {"shout"}
-    assert choose_by_seed(runs, RULES, "find and book") == {"find", "book"}
-    assert choose_by_seed(runs[-1:], RULES, "once") is None
 
 
 def desk(tasks):
@@ -97,17 +62,6 @@ def test_a_recommendation_is_asked_for_without_the_tasks_own_runs():
     assert found.matches["votes"].value == pytest.approx(24 / 26)
     assert found.matches["commonest"].value == pytest.approx(16 / 26)
     assert found.right is None
-
-
-def test_the_benchmarks_answers_are_compared_by_what_they_change():
-    """Tools that change nothing do not count."""
-    runs = list(desk(12))
-    answers = {f"t{n}": frozenset({"book" if n % 3 == 0 else "refund", "look"}) for n in range(12)}
-    gold = Gold(answers, frozenset({"book", "refund"}))
-    found = quality(runs, gold)
-    assert found.right["votes"].value == 1.0
-    assert found.right["commonest"].value == pytest.approx(2 / 3)
-    assert found.right_when_said.value == 1.0
 
 
 def test_the_runs_of_all_sources_vote():

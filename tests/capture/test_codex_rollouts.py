@@ -357,26 +357,6 @@ def test_what_no_person_wrote(write):
     assert run.instruction == "Fix <b>it</b>"
 
 
-def test_several_turns(write):
-    """Each prompt is a run of its own, and tells of the one before it."""
-    path = write(
-        *START,
-        called(),
-        END,
-        event("task_started", turn_id=LATER_TURN),
-        context(LATER_TURN, cwd="/src/docs"),
-        said("that's wrong, undo it"),
-        called("ls", "call_2"),
-        event("turn_aborted", turn_id=LATER_TURN, reason="interrupted"),
-    )
-    first, second = runs(path)
-    assert [(sign.kind, sign.says) for sign in first.signs] == [
-        (SignalKind.FOLLOWED_BY, "that's wrong, undo it")
-    ]
-    assert [sign.kind for sign in second.signs] == [SignalKind.INTERRUPTED]
-    assert second.folder == "/src/docs"
-
-
 def test_an_undo(write):
     """What the person takes back was done by the turn before."""
     path = write(
@@ -464,19 +444,6 @@ def test_programs(write):
     assert run.automated
 
 
-def test_torn_and_unknown_lines(write):
-    """A torn line is named, an unknown one ignored, and one that is being written waits."""
-    path = write(*START, ("brand_new", {"type": "thing", "call_id": {"a": 1}}), called(), END)
-    lines = path.read_bytes().splitlines(keepends=True)
-    torn = b'{"timestamp":"2026-11-22T03:59:03Z","type":"event_ms\n'
-    path.write_bytes(b"".join(lines[:4]) + torn + b"".join(lines[4:]) + b'{"timestamp":"2026')
-    bad, run = read(path)
-    assert isinstance(bad, Unreadable)
-    assert str(len(b"".join(lines[:4]))) in bad.place
-    assert len(run.run.calls) == 1
-    assert run.position == path.stat().st_size - len(b'{"timestamp":"2026')
-
-
 def test_a_file_that_is_no_rollout(tmp_path):
     """A file that describes no session is named; one that is gone, too."""
     path = tmp_path / "rollout-x.jsonl"
@@ -487,25 +454,6 @@ def test_a_file_that_is_no_rollout(tmp_path):
     path.unlink()
     (bad,) = Codex().read(log)
     assert isinstance(bad, Unreadable)
-
-
-@pytest.mark.parametrize("cut", range(2, 14))
-def test_reading_on_from_any_point(write, cut):
-    """A log that is read in two parts yields the same runs as one that is read at once."""
-    path = write(
-        *START, called(), answered("Process exited with code 1"), END,
-        event("task_started", turn_id=LATER_TURN), context(LATER_TURN), said("Now the docs"),
-        called("ls", "c2"), answered("Process exited with code 0", "c2"),
-        event("task_complete", turn_id=LATER_TURN),
-    )  # fmt: skip
-    whole = path.read_bytes()
-    wanted = {run.outcome_id: run for run in runs(path)}
-    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:cut]))
-    before = read(path)
-    path.write_bytes(whole)
-    after = read(path, before[-1].resume_at if before else 0)
-    seen = {each.run.outcome_id: each.run for each in (*before, *after)}
-    assert seen == wanted
 
 
 def test_homes(monkeypatch, tmp_path):

@@ -17,24 +17,6 @@ def memories(up, trackrecord, project):
     return call
 
 
-def test_add_and_recall(memories, trackrecord, project):
-    """What a result shows; recalling lets it count in full again, unless asked not to."""
-    added = memories("add", f"  {CACHE} ", "--source", "agent-a")
-    assert (added["text"], added["type"], added["source"]) == (CACHE, "memory", "agent-a")
-    assert (added["confidence"], added["is_new"]) == (0.5, True)
-    (quiet,) = memories("recall", "build cache", "--no-reset")
-    assert quiet["last_recalled_at"] is None
-    assert (quiet["relevance"], quiet["id"]) == (1.0, added["id"])
-    assert quiet["score"] == pytest.approx(0.85, abs=1e-6)
-    memories("recall", "build cache")
-    (listed,) = memories("list")
-    assert listed["last_recalled_at"] is not None
-    assert memories("recall", "kubernetes") == []
-    assert memories("recall", "build cache", "--min-confidence", "0.6") == []
-    said = trackrecord("memories", "recall", "build cache", "--project", project)
-    assert CACHE in said.out
-
-
 @pytest.mark.parametrize(
     "arguments",
     [

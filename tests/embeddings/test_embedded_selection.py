@@ -1,5 +1,7 @@
 """Selection by meaning: a real endpoint over HTTP, real PostgreSQL with pgvector."""
 
+import time
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
@@ -265,9 +267,11 @@ def test_vectors_that_no_one_needs_are_dropped(filled, endpoint, home):
     """Of tasks that were not asked for in a month; those of records stay."""
     selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
     settings = EmbeddingEndpoint(url=endpoint.url, model="words")
-    embed_everything(filled, settings, now=NOW + 29 * 86_400)
+    # Whatever moment an answer is for, it is asked for now.
+    asked_at = time.time()
+    embed_everything(filled, settings, now=asked_at + 29 * 86_400)
     assert _stored(filled) == 4
-    embed_everything(filled, settings, now=NOW + 31 * 86_400)
+    embed_everything(filled, settings, now=asked_at + 31 * 86_400)
     assert _stored(filled) == 3
 
 

@@ -98,12 +98,3 @@ def test_refused_from_the_environment(
         load_settings()
     assert group in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number that makes sense is used."""
-    monkeypatch.setenv("TRACKRECORD_SCORING__FAST_MS", "1000")
-    monkeypatch.setenv("TRACKRECORD_DECAY__HALF_LIFE_DAYS", "30")
-    settings = load_settings()
-    assert settings.scoring == ScoringRules(fast_ms=1000)
-    assert settings.decay == DecayRules(30.0)

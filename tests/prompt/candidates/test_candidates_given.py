@@ -204,19 +204,6 @@ def test_rules_out_of_range_are_named(config, named):
     assert "\n" not in str(caught.value)
 
 
-def test_the_bounds_themselves_are_allowed():
-    """0 and 5, 10 and 500, 1 and 168, 0.1 and 1.0."""
-    for weight, most, half_life, ratio in ((0, 10, 1, 0.1), (5, 500, 168, 1.0)):
-        rules_from(
-            {
-                "weights": {"phase": weight, "memory": weight},
-                "max_candidates": most,
-                "half_life_hours": half_life,
-                "token_ratios": {"prose": ratio, "json": ratio},
-            }
-        )
-
-
 def test_the_documented_defaults():
     """As the specification has them."""
     rules = ContextRules()
