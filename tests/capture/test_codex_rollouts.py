@@ -205,24 +205,6 @@ def test_whether_a_sub_agent_was_started(write, ended, ok):
     assert [(call.tool, call.ok) for call in run.calls] == [("spawn_agent", ok)]
 
 
-def test_a_command_that_was_interrupted(write):
-    """Nobody knows how a command would have ended that was ended with its turn."""
-    command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "sleep 60"]}
-    path = write(
-        *START,
-        called("sleep 50"),
-        answered("Wall time: 1.1 seconds\naborted by user"),
-        script("call_2"),
-        event("turn_aborted", turn_id=TURN, reason="interrupted"),
-        completed(id="exec-1", exit_code=-1, status="failed", **command),
-    )
-    (run,) = runs(path)
-    assert [(call.command, call.ok) for call in run.calls] == [
-        ("sleep 50", None),
-        ("sleep 60", None),
-    ]
-
-
 def test_the_shells_of_older_versions(write):
     """Commands of the older shell tools are found, and their exit codes in the older event."""
     arguments = json.dumps({"command": ["bash", "-lc", "go test ./..."], "workdir": "/src/api"})

@@ -95,41 +95,6 @@ def test_gate_fails_beyond_a_threshold(benchmark, record, bad):
     assert "FAILED" in benchmark("gate").out
 
 
-def test_no_data_is_not_a_pass(benchmark, record):
-    """No run, a run without outcomes, a run without reviews; leaving the check out is a choice."""
-    ran = benchmark("gate", "--json")
-    assert ran.status == 1
-    assert [check["value"] for check in ran.json["checks"]] == [None] * 7
-    assert "benchmark run" in benchmark("gate").out
-    benchmark("run")
-    assert benchmark("gate").status == 1
-    record({"retry_count": 0})
-    benchmark("run")
-    assert benchmark("gate").status == 1
-    assert "no data" in benchmark("gate").out
-    named = ("--check", "retry_count", "--check", "hard_limit_hits")
-    assert benchmark("gate", *named).status == 0
-    assert [c["name"] for c in benchmark("gate", *named, "--json").json["checks"]] == [
-        "retry_count", "hard_limit_hits",
-    ]  # fmt: skip
-
-
-def test_a_history_of_garbage_is_set_aside(benchmark, record, nothing_up):
-    """With a warning that names both files; the document on standard output stays one."""
-    record(GOOD)
-    benchmark("run")
-    (file,) = nothing_up.glob("benchmarks/*.json")
-    file.write_text("garbage")
-    ran = benchmark("run", "--json")
-    assert ran.status == 0
-    assert ran.json["outcomes"] == 1
-    assert "set aside" in ran.err
-    assert str(file) in ran.err
-    assert len(benchmark("report", "--json").json) == 1
-    (kept,) = nothing_up.glob("benchmarks/*unreadable*")
-    assert kept.read_text() == "garbage"
-
-
 @pytest.mark.parametrize(
     "arguments", [("run", "--since", "yesterday"), ("report", "--last", "0"),
                   ("gate", "--check", "beauty"), ("nonsense",)],

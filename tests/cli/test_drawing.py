@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_cli.output.drawing import bar, sparkline
+from trackrecord_cli.output.drawing import sparkline
 from trackrecord_cli.output.tables import Column, fit, left_out_note
 
 
@@ -28,12 +28,6 @@ def drawn(request):
     yield draw
     shown.close()
     os.close(main)
-
-
-@given(share=st.floats(0, 1), width=st.integers(1, 40))
-def test_a_bar_is_as_wide_as_it_is_whatever_it_shows(drawn, share, width):
-    """In every encoding."""
-    assert len(drawn(bar, share, width)) == width
 
 
 @given(values=st.lists(st.none() | st.floats(-1e9, 1e9), min_size=1), low=st.none() | st.just(0.0))

@@ -86,13 +86,6 @@ def test_an_outcome_without_a_verdict_is_counted_apart(up, trackrecord, project,
     assert "reported: no verdict" in said
 
 
-def test_score_names_bad_lines(nothing_up, trackrecord, outcomes_file):
-    """Good lines are scored, the exit status tells of the bad ones."""
-    ran = trackrecord("score", outcomes_file(good(), "[1]", good()), "--json")
-    assert (ran.status, len(ran.json)) == (2, 2)
-    assert "line 2" in ran.err
-
-
 def test_publishing_twice_changes_nothing(up, trackrecord, project, outcomes_file):
     """An outcome without an id gets one from its content, however its JSON is laid out."""
     path = outcomes_file(good("a"), good("a"), good("b"))

@@ -68,15 +68,6 @@ def runs(up, reported, trackrecord, project):
     return call
 
 
-def test_show_by_the_beginning_of_an_id(runs):
-    """One run; an unknown one is said to be unknown."""
-    assert runs("show", "codex")["outcome_id"] == "codex:s2:p1"
-    assert runs("show", "s1:p1")["outcome_id"] == "claude-code:s1:p1"
-    assert runs("show", "s1:p2", status=1)["error"] == "UnknownId"
-    assert runs("show", "nobody", status=1)["error"] == "UnknownId"
-    assert runs("show", "mine-1", "--at", "2020-01-01", status=1)["error"] == "UnknownId"
-
-
 def test_as_tables(up, reported, trackrecord, project):
     """The table says why a verdict is what it is, and how many calls failed."""
     ran = trackrecord("runs", "list", "--project", project)
@@ -89,13 +80,6 @@ def test_as_tables(up, reported, trackrecord, project):
     )
     none = trackrecord("runs", "list", "--source", "gemini", "--project", project)
     assert none.out == f"no runs to show in project {project!r}\n"
-
-
-def test_a_commit_that_is_none(up, reported, trackrecord, project):
-    """One line, exit 2."""
-    ran = trackrecord("runs", "list", "--commit", "main", "--project", project)
-    assert ran.status == 2
-    assert "hexadecimal" in ran.err
 
 
 def test_in_a_repository_its_project_is_meant(

@@ -76,15 +76,6 @@ def test_every_number_can_be_refused() -> None:
 
 
 @pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
-def test_refused_directly(
-    group: str, rules: Callable[..., object], field: str, value: float
-) -> None:
-    """Whoever builds rules in code."""
-    with pytest.raises(ValueError, match=field):
-        rules(**{field: value})
-
-
-@pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
 def test_refused_from_the_environment(
     group: str,
     rules: Callable[..., object],

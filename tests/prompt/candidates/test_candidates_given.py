@@ -1,7 +1,6 @@
 """Candidates and rules as callers hand them in: both spellings, defaults, and what is wrong."""
 
 import dataclasses
-import json
 
 import pytest
 
@@ -202,26 +201,3 @@ def test_rules_out_of_range_are_named(config, named):
         rank([], config)
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_documented_defaults():
-    """As the specification has them."""
-    rules = ContextRules()
-    assert [rules.phase_weight, rules.current_task_weight, rules.blocked_task_weight] == [1, 2, 1.5]
-    assert [rules.recent_failure_weight, rules.recent_success_weight] == [2.5, 0.5]
-    assert [rules.evidence_presence_weight, rules.decision_recency_weight] == [1, 1.5]
-    assert rules.dependency_proximity_weight == 1
-    assert (rules.max_candidates, rules.half_life_hours, rules.age_decay) == (
-        100, 24, "exponential",
-    )  # fmt: skip
-    ratios = (rules.prose_ratio, rules.code_ratio, rules.markdown_ratio, rules.json_ratio)
-    assert ratios == (0.25, 0.40, 0.30, 0.35)
-    assert rules.counts_nothing_from_hours == 48
-
-
-def test_json_as_another_language_writes_it():
-    """A whole candidate, read from text."""
-    text = """{"id": "t1", "kind": "task", "text": "Fix it", "priority": 3,
-               "metadata": {"contentType": "prose", "dependencyDepth": 0, "isCurrentTask": true}}"""
-    (entry,) = rank([json.loads(text)]).entries
-    assert (entry.score, entry.tokens) == (2.0, 2)
