@@ -7,8 +7,6 @@ from contextlib import suppress
 
 import pytest
 
-from trackrecord_cli.main import run
-
 NOT_UTF8 = "\udcff"
 
 
@@ -90,33 +88,6 @@ def test_standard_input_that_is_not_utf8_is_one_line(nothing_up):
     assert ran.stderr == b"trackrecord: standard input is not UTF-8; write the memory in UTF-8\n"
 
 
-def test_every_list_has_the_same_options(nothing_up, trackrecord):
-    """A list of all projects can be that of one of them, too."""
-    for ask in ("patterns", "criteria", "competences", "memories", "artifacts", "dead"):
-        said = trackrecord(ask, "list", "--help").out
-        assert {"--limit", "--json", "--project"} <= set(said.split()), ask
-
-
-def test_nothing_is_cut_in_a_pipe(learnt, trackrecord, project):
-    """However long it is."""
-    name = "a long pattern " * 39 + "ends"
-    learnt({"task_id": "t", "success": True, "patterns": [name]})
-    (pattern,) = trackrecord("patterns", "list", "--project", project, "--json").json
-    assert pattern["content"] in trackrecord("patterns", "list", "--project", project).out
-
-
-def test_status_ends_with_a_verdict(learnt, trackrecord, project, up):
-    """What is running, where, and whether an outcome would be learnt."""
-    learnt({"task_id": "t", "success": True})
-    ran = trackrecord("status", "--project", project)
-    assert ran.status == 0
-    assert ran.out.splitlines()[-1].startswith("Outcomes are being learnt by ")
-    document = trackrecord("status", "--json").json
-    assert (document["home"], document["is_learning"]) == (str(up), True)
-    assert document["redis"].startswith("unix://")
-    assert document["database"].startswith("sqlite:")
-
-
 def test_status_is_a_no_when_nothing_can_be_learnt(redis_server, trackrecord, home, monkeypatch):
     """Redis answers, and no worker is running."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
@@ -124,12 +95,6 @@ def test_status_is_a_no_when_nothing_can_be_learnt(redis_server, trackrecord, ho
     assert ran.status == 1
     assert ran.out.splitlines()[-1].startswith("Nothing can be learnt: no worker is running.")
     assert trackrecord("status", "--json").json["is_learning"] is False
-
-
-def test_the_whole_command_line_is_reachable_from_main(nothing_up, capfd):
-    """A group without a command shows its help."""
-    assert run(["patterns"]) == 2
-    assert "Commands:" in "".join(capfd.readouterr())
 
 
 def test_standard_input_without_end_is_one_line(nothing_up):

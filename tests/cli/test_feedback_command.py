@@ -41,28 +41,3 @@ def test_a_verdict_on_a_pattern_counts_at_once(feedback, trackrecord, project):
     assert counts() == (2, 1, 1)
     assert trackrecord("rebuild", "--project", project).status == 0
     assert counts() == (2, 1, 1)
-
-
-def test_a_verdict_on_a_memory_confirms_it(feedback, trackrecord, project):
-    """By the beginning of its id."""
-    memory = trackrecord("memories", "add", "Use uv", "--project", project, "--json").json
-    assert feedback("give", "helpful", "--memory", memory["id"]).status == 0
-    (listed,) = trackrecord("memories", "list", "--project", project, "--json").json
-    assert listed["confidence"] == 0.6
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("give", "helpful"),
-        ("give", "splendid", "--pattern", "x"),
-        ("give", "helpful", "--pattern", "!"),
-        ("give", "helpful", "--pattern", "x", "--memory", "m"),
-        ("give", "helpful", "--memory", ""),
-    ],
-)
-def test_wrong_use_is_status_2(feedback, arguments):
-    """In one line."""
-    ran = feedback(*arguments)
-    assert (ran.status, ran.out) == (2, "")
-    assert len(ran.err.splitlines()) == 1

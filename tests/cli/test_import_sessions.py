@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import Terminal
-
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 _DEADLINE_S = 120.0
 
@@ -201,23 +199,6 @@ def test_with_a_server(up, agents, trackrecord):
     again = trackrecord("import", "codex", agents.sessions, "--again", "--json")
     assert (again.json["runs"], again.json["known"]) == (8, 8)
     assert trackrecord("status").status == 0
-
-
-@pytest.fixture
-def large(agents):
-    """The same sessions, with as much in them that is never read as several processes need."""
-    unread = json.dumps({"type": "compacted", "payload": {"message": "x" * 7_000_000}})
-    for path in agents.sessions.iterdir():
-        with path.open("a") as file:
-            file.write(unread.replace('": "', '":"') + "\n")
-    return agents
-
-
-def test_the_progress_of_large_logs(up, large):
-    """One line on a terminal: how many logs, how much of them, and how long it will take."""
-    with Terminal("import", "codex") as terminal:
-        assert "reading codex 8/8 logs" in terminal.wait_for("56.0/56.0 MB")
-        assert terminal.wait() == 0
 
 
 def test_a_project_of_ones_own(up, agents, trackrecord, project):

@@ -12,35 +12,6 @@ from tests.support.small_disk import fill
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("nonsense",),
-        ("patterns", "lst"),
-        ("rankings", "--budget", "many"),
-        ("runs", "list", "--at", "yesterday"),
-        ("runs", "list", "--at", "nan"),
-        ("runs", "list", "--at", "2026-13-01"),
-        ("rankings", "--lang", "fr"),
-        ("rankings", "--include", "lesson"),
-        ("context", "rank", "-", "--learnt", "--exclude", "lesson"),
-        ("import", "unknown-format", "x"),
-        ("import", "jsonl", "/no/such/file"),
-        ("publish", "/no/such/file"),
-        ("patterns", "list", "--project", ""),
-        ("patterns", "list", "--project", "x" * 129),
-        ("dead", "replay"),
-    ],
-)
-def test_wrong_use_is_status_2_and_no_traceback(up, trackrecord, arguments):
-    """The message says what is wrong."""
-    ran = trackrecord(*arguments)
-    assert ran.status == 2
-    assert ran.err
-    assert "Traceback" not in ran.err
-    assert ran.out == ""
-
-
-@pytest.mark.parametrize(
     "arguments", [("publish", "-"), ("rankings",), ("status",), ("dead", "list")]
 )
 def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
@@ -82,28 +53,6 @@ def test_a_home_without_room_is_named_with_what_to_do(small_disk, arguments, is_
     (line,) = ran.stderr.splitlines()
     assert str(home) in line
     assert ("make room" if is_full else "let this user write") in line
-
-
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("TRACKRECORD_REDIS_URL", "http://localhost"),
-        ("TRACKRECORD_DATABASE_URL", "mysql://localhost/x"),
-        ("TRACKRECORD_SCORING__SUCCESS_WEIGHT", "0.9"),
-        ("TRACKRECORD_BATCH_SIZE", "0"),
-        ("TRACKRECORD_NO_SUCH_SETTING", "1"),
-        ("TRACKRECORD_TIMEZONE", "Mars/Olympus"),
-        ("TRACKRECORD_CONSOLIDATION_CRONTAB", "every night"),
-    ],
-)
-def test_a_bad_setting_is_named(nothing_up, trackrecord, monkeypatch, variable, value):
-    """The line names the setting."""
-    monkeypatch.setenv(variable, value)
-    ran = trackrecord("up")
-    assert ran.status == 2
-    assert len(ran.err.splitlines()) == 1
-    named = variable.removeprefix("TRACKRECORD_").split("__")[-1].lower()
-    assert named in ran.err.lower()
 
 
 def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):

@@ -14,7 +14,6 @@ from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import SectionFilter
 
 TASKS = {
     "refund the order of a customer": [
@@ -251,18 +250,6 @@ def test_an_error_is_told_once():
     assert both.prompt.count("no such module") == 1
 
 
-def test_nothing_at_all_is_an_answer():
-    """Lessons about tools that such tasks do not use do not stand in."""
-    assert (
-        asked(
-            advice(TASKS, lessons=LESSONS[1:]),
-            "refund the order of a customer",
-            wanted=SectionFilter(include=frozenset({"lessons"})),
-        ).prompt
-        == ""
-    )
-
-
 def test_where_nothing_tells_what_is_related_the_few_strongest_stand_in():
     """Of the lessons about tools that most of the project's runs use."""
     many = tuple(
@@ -329,20 +316,6 @@ def test_a_past_task_is_shown_by_one_real_text():
     assert '"I am Anya Garcia, refund order 4711 of mia_li_3668' in shown
 
 
-def test_how_a_past_task_ended_says_nothing_by_itself():
-    """Without a difference, or with one that may be chance, or where little is alike."""
-    same = {f"Refund order {number}": [(("look", "refund"), 1, 0)] for number in range(38)}
-    same |= {f"Refund order {number}": [(("look", "refund"), 0, 1)] for number in range(38, 60)}
-    assert asked(advice(same), "refund order 99").past_tasks == ()
-    few = {"Refund order 1": [(("look", "refund"), 2, 0), (("look", "drop"), 0, 2)]}
-    assert asked(advice(few), "refund order 99").past_tasks == ()
-    known = advice(
-        {"Refund order 1": REFUNDS, "Say hello to everybody in the lobby": [(("look",), 1, 1)]}
-    )
-    assert asked(known, "refund order 99").past_tasks != ()
-    assert asked(known, "say hello").past_tasks == ()
-
-
 def test_a_past_task_of_another_repository_is_not_told():
     """In a project of several, the conditions or the text must name the task's own."""
     texts = {"Refund order 1": REFUNDS, "Repair the build": [(("look",), 1, 1)]}
@@ -362,17 +335,6 @@ def test_a_past_task_of_another_repository_is_not_told():
         for counted, wanted in ((both, is_told), (one, True)):
             found = asked(counted, task, conditions=conditions).past_tasks
             assert bool(found) is wanted, (task, conditions)
-
-
-def test_a_disputed_procedure_is_not_recommended_by_votes():
-    """Somebody contested or retracted its record."""
-    texts = {
-        f"Fix the red build of cart{number}": [(("edit", "test"), 1, 0), (("edit",), 0, 1)]
-        for number in range(5)
-    }
-    counted = advice(texts)
-    assert ids(asked(counted, "fix the red build").procedures) == ["edit+test"]
-    assert asked(counted, "fix the red build", disputed=("edit+test",)).procedures == ()
 
 
 def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
