@@ -1,37 +1,13 @@
-"""patterns, competences, rankings, explain, status: what is answered, and as of when."""
+"""patterns, competences, rankings, explain, status: what is answered, and of which project."""
 
 
-def tool_runs(successes, failures=0):
+def tool_runs(count):
     graph = [{"tool": "go_build", "args": {"dir": "x"}}, {"tool": "go_test"}]
+    trigger = {"signal": "build is red"}
     return [
-        {
-            "task_id": f"t{number}",
-            "success": number < successes,
-            "tool_graph": graph,
-            "trigger": {"signal": "build is red"},
-        }
-        for number in range(successes + failures)
+        {"task_id": f"t{n}", "success": True, "tool_graph": graph, "trigger": trigger}
+        for n in range(count)
     ]
-
-
-def test_rankings_of_some_sections_and_why(learnt, trackrecord, project):
-    """Sections are chosen by name; each line has a reason, and so have the best others."""
-    learnt(
-        *({"task_id": f"f{n}", "success": False, "error_count": 4, "patterns": ["Big bang"]}
-          for n in range(5)),
-        *({"task_id": f"s{n}", "success": True, "patterns": ["small"]} for n in range(9)),
-    )  # fmt: skip
-    mine = ("--project", project)
-    both = trackrecord("rankings", *mine, "--json").json
-    assert (len(both["patterns"]), len(both["anti_patterns"])) == (1, 1)
-    only = trackrecord("rankings", *mine, "--include", "patterns", "--json").json
-    assert (len(only["patterns"]), only["anti_patterns"]) == (1, [])
-    assert {
-        (why["id"], why["is_in"], why["reason"]) for why in only["why"] if not why["is_in"]
-    } == {("anti-big-bang", False, "excluded")}
-    shown = trackrecord("rankings", *mine, "--exclude", "patterns", "--why").out
-    assert "holds for the project as a whole" in shown
-    assert "excluded" in shown
 
 
 def test_projects_never_see_each_other(learnt, trackrecord, project):
