@@ -16,7 +16,7 @@ PURE := tests/learning tests/prompt/candidates tests/wire
 # The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Where the real agents and frameworks of `make clients` are kept, outside of git.
+# Where the real agents of `make clients` are kept, outside of git.
 export TESTS_CLIENTS ?= $(CURDIR)/build/clients
 
 .PHONY: demo test quick check packages docs clients fuzz soak bench bench-learning clean
@@ -60,7 +60,7 @@ fuzz: $(STAMP)  ## the HTTP API, with many requests that its OpenAPI document de
 	@TESTS_FUZZ_EXAMPLES=$${TESTS_FUZZ_EXAMPLES:-100} TESTS_FUZZ_SEED=$${TESTS_FUZZ_SEED:-$$(date +%s)} \
 		$(BIN)/python -m pytest --timeout 3600 tests/door/api/test_fuzzing.py
 
-clients: $(STAMP)  ## real agents and frameworks, fetched by name, live and imported
+clients: $(STAMP)  ## real agents, fetched by name, live and imported
 	@$(BIN)/python tests/clients/fetch.py $(TESTS_CLIENTS)
 	@$(BIN)/python -m pytest tests/clients
 

@@ -79,14 +79,6 @@ def test_a_mistyped_id_is_told_the_nearest_one(store):
     assert caught.value.nearest == artifact_id
 
 
-def test_an_unknown_id_is_named(store):
-    """Before anything was ever stored, and after."""
-    for _ in range(2):
-        with pytest.raises(UnknownId, match="a" * 64):
-            store.get("a" * 64)
-        store.put(b"x")
-
-
 HOSTILE = ["../../etc", "/etc/passwd", "a\0b", "..", ".", "", "A", "a", "ﬁ", "x" * 128, "\ud800",
            "con", "a/b", "a-b", "a b"]  # fmt: skip
 
@@ -276,14 +268,3 @@ def test_many_at_once(store, tmp_path):
         thread.join(60)
     assert failed == []
     assert len(files(tmp_path / "home")) == 7
-
-
-def test_entries_are_the_newest_first(store, clock):
-    """With their sizes and times; nothing of other projects, nothing that is no artifact."""
-    assert store.entries() == []
-    store.put(b"one")
-    clock.now += 5
-    store.put(b"three")
-    assert [(each.size, each.stored_at) for each in store.entries()] == [
-        (5, clock.now), (3, clock.now - 5),
-    ]  # fmt: skip

@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import os
-import stat
 import threading
 
 import pytest
@@ -97,12 +96,6 @@ def test_inside_an_attempt_an_output_belongs_to_its_task(agent):
     assert of_whom(trackrecord.list_artifacts("of-shop", project="shop")) == [("of-shop", "")]
 
 
-def test_the_awaited_form_lists_the_same(agent):
-    """Without blocking the loop."""
-    trackrecord.summarise(LOG, task_id="t", tool="x")
-    assert asyncio.run(trackrecord.alist_artifacts("t")) == trackrecord.list_artifacts("t")
-
-
 def test_what_is_kept_about_an_output_holds_no_secret(agent):
     """Neither the summary nor the tool nor the file; the output itself comes back as it was."""
     secret = "ghp_" + "a1B2" * 9
@@ -145,19 +138,6 @@ def test_tasks_are_kept_apart_whatever_their_names(tmp_path_factory, task, other
     assert [each.task_id for each in outputs.of_task(task) if note.task_id] == expected
     if note.task_id != note_of(other, "", "", "").task_id:
         assert outputs.of_task(other) == []
-
-
-def test_only_the_user_can_read_it(store, outputs, tmp_path):
-    """0700 and 0600, whatever the umask."""
-    before = os.umask(0)
-    try:
-        outputs.note(store.put(b"x"), note_of("t", "x", "text", "s"))
-    finally:
-        os.umask(before)
-    (note,) = (tmp_path / "home").glob(f"artifacts/*/{NOTES}/*/*")
-    assert stat.S_IMODE(note.stat().st_mode) == 0o600
-    assert stat.S_IMODE(note.parent.stat().st_mode) == 0o700
-    assert stat.S_IMODE(note.parent.parent.stat().st_mode) == 0o700
 
 
 def test_notes_expire_with_their_task_and_with_the_artifact(store, outputs, clock, tmp_path):

@@ -214,14 +214,6 @@ def test_no_summary_is_longer_than_allowed(data, longest):
         assert ID in text
 
 
-def test_the_longest_summary_fits():
-    """All of its parts at their longest."""
-    data = json.dumps({f"a rather long key {n}": [n] for n in range(500)}).encode()
-    text = summary(ID, describe(data, StoredPart(data, gone=10**12)), 400)
-    assert len(text) <= 400
-    assert "--bytes 0:9999" in text
-
-
 def test_what_is_cut_says_so_plainly():
     """Head and tail are kept, the middle is gone, in the summary and in what is stored."""
     data = b"head" + b"x" * 20_000 + b"tail"

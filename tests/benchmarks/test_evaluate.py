@@ -70,15 +70,6 @@ def test_a_history_is_evaluated(history, capsys):
     assert main(["jsonl", str(history(outcomes(4)))]) == 1
 
 
-def test_the_same_seed_gives_the_same_figures_from_files_in_any_order(history):
-    """Another seed draws others; a file that is named twice counts once."""
-    given = list(outcomes(12))
-    one, other = history(given[:10], "one.jsonl"), history(given[10:], "other.jsonl")
-    first = recommendations("jsonl", [one, other], seed=5)
-    assert recommendations("jsonl", [other, one, other], seed=5) == first
-    assert recommendations("jsonl", [one, other], seed=6) != first
-
-
 def _run(**changed):
     call = {"id": "c1", "function": {"name": "book_it", "arguments": '{"id": 7}'}}
     task = {"instruction": "do it", "actions": [{"name": "get_user"}, {"name": "cancel_it"}]}

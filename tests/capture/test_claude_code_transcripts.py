@@ -254,29 +254,6 @@ def test_ended_in_a_call_and_resumed_with_another_task(told: Told, last: str):
     assert kinds == [SignalKind.CUT_OFF, SignalKind.FOLLOWED_BY]
 
 
-def test_killed_in_the_middle_of_a_call(told: Told):
-    """By a signal, or by closing the terminal: that is the reason, until the agent goes on."""
-    told.prompt("Fix the tests", "p1")
-    told.call("Edit", {"file_path": "/src/p/a.py"}, "done")
-    told.answer({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "sleep 9"}})
-    (run,) = told.read()
-    assert not run.is_over
-    fields = outcome_of(run)
-    assert (fields["success"], fields["failure_mode"]) == (False, "ended in the middle of a call")
-    assert fields["grounds"][0]["call"] == 1
-
-    # So it goes on when the session is resumed.
-    lost = "[Tool call interrupted: the session ended before this call's result was recorded]"
-    result = {"type": "tool_result", "tool_use_id": "t", "content": lost, "is_error": True}
-    told.record("user", message={"role": "user", "content": [result]}, promptId="p2")
-    told.prompt("continue", "p2")
-    told.call("Bash", {"command": "ls"}, "a.py", {"stdout": "a.py"})
-    told.answer(SAID)
-    (run,) = told.read()
-    assert (run.prompt, run.calls[1].ok, run.calls[1].error) == ("p1", None, "")
-    assert outcome_of(run)["success"] is None
-
-
 @pytest.mark.parametrize("is_told", [True, False])
 def test_an_api_that_is_away_blames_nobody(told: Told, is_told: bool):
     """Neither while the client tries again, nor after an hour without a word."""

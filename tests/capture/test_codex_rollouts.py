@@ -205,24 +205,6 @@ def test_whether_a_sub_agent_was_started(write, ended, ok):
     assert [(call.tool, call.ok) for call in run.calls] == [("spawn_agent", ok)]
 
 
-def test_a_command_that_was_interrupted(write):
-    """Nobody knows how a command would have ended that was ended with its turn."""
-    command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "sleep 60"]}
-    path = write(
-        *START,
-        called("sleep 50"),
-        answered("Wall time: 1.1 seconds\naborted by user"),
-        script("call_2"),
-        event("turn_aborted", turn_id=TURN, reason="interrupted"),
-        completed(id="exec-1", exit_code=-1, status="failed", **command),
-    )
-    (run,) = runs(path)
-    assert [(call.command, call.ok) for call in run.calls] == [
-        ("sleep 50", None),
-        ("sleep 60", None),
-    ]
-
-
 def test_the_shells_of_older_versions(write):
     """Commands of the older shell tools are found, and their exit codes in the older event."""
     arguments = json.dumps({"command": ["bash", "-lc", "go test ./..."], "workdir": "/src/api"})
@@ -357,26 +339,6 @@ def test_what_no_person_wrote(write):
     assert run.instruction == "Fix <b>it</b>"
 
 
-def test_several_turns(write):
-    """Each prompt is a run of its own, and tells of the one before it."""
-    path = write(
-        *START,
-        called(),
-        END,
-        event("task_started", turn_id=LATER_TURN),
-        context(LATER_TURN, cwd="/src/docs"),
-        said("that's wrong, undo it"),
-        called("ls", "call_2"),
-        event("turn_aborted", turn_id=LATER_TURN, reason="interrupted"),
-    )
-    first, second = runs(path)
-    assert [(sign.kind, sign.says) for sign in first.signs] == [
-        (SignalKind.FOLLOWED_BY, "that's wrong, undo it")
-    ]
-    assert [sign.kind for sign in second.signs] == [SignalKind.INTERRUPTED]
-    assert second.folder == "/src/docs"
-
-
 def test_an_undo(write):
     """What the person takes back was done by the turn before."""
     path = write(
@@ -464,19 +426,6 @@ def test_programs(write):
     assert run.automated
 
 
-def test_torn_and_unknown_lines(write):
-    """A torn line is named, an unknown one ignored, and one that is being written waits."""
-    path = write(*START, ("brand_new", {"type": "thing", "call_id": {"a": 1}}), called(), END)
-    lines = path.read_bytes().splitlines(keepends=True)
-    torn = b'{"timestamp":"2026-11-22T03:59:03Z","type":"event_ms\n'
-    path.write_bytes(b"".join(lines[:4]) + torn + b"".join(lines[4:]) + b'{"timestamp":"2026')
-    bad, run = read(path)
-    assert isinstance(bad, Unreadable)
-    assert str(len(b"".join(lines[:4]))) in bad.place
-    assert len(run.run.calls) == 1
-    assert run.position == path.stat().st_size - len(b'{"timestamp":"2026')
-
-
 def test_a_file_that_is_no_rollout(tmp_path):
     """A file that describes no session is named; one that is gone, too."""
     path = tmp_path / "rollout-x.jsonl"
@@ -487,25 +436,6 @@ def test_a_file_that_is_no_rollout(tmp_path):
     path.unlink()
     (bad,) = Codex().read(log)
     assert isinstance(bad, Unreadable)
-
-
-@pytest.mark.parametrize("cut", range(2, 14))
-def test_reading_on_from_any_point(write, cut):
-    """A log that is read in two parts yields the same runs as one that is read at once."""
-    path = write(
-        *START, called(), answered("Process exited with code 1"), END,
-        event("task_started", turn_id=LATER_TURN), context(LATER_TURN), said("Now the docs"),
-        called("ls", "c2"), answered("Process exited with code 0", "c2"),
-        event("task_complete", turn_id=LATER_TURN),
-    )  # fmt: skip
-    whole = path.read_bytes()
-    wanted = {run.outcome_id: run for run in runs(path)}
-    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:cut]))
-    before = read(path)
-    path.write_bytes(whole)
-    after = read(path, before[-1].resume_at if before else 0)
-    seen = {each.run.outcome_id: each.run for each in (*before, *after)}
-    assert seen == wanted
 
 
 def test_homes(monkeypatch, tmp_path):

@@ -196,22 +196,6 @@ def test_an_output_that_the_model_read_a_summary_of(store):
     assert run.calls[0].error == "E   AssertionError: assert 4 == 3"
 
 
-def test_a_process_that_was_stopped(store):
-    """A call that never ended was cut off with its process, unless the agent is told to go on."""
-    store.session()
-    store.prompt("msg_1")
-    store.message("msg_2", tool("bash", {"command": "sleep 60"}, "running"))
-    (alone,) = runs(store.path)
-    assert (alone.is_over, [sign.kind for sign in alone.signs]) == (False, [SignalKind.CUT_OFF])
-    store.prompt("msg_3", "continue")
-    store.answer("msg_4")
-    (whole,) = runs(store.path)
-    assert (whole.is_over, [sign.kind for sign in whole.signs]) == (True, [SignalKind.FOLLOWED_BY])
-    store.prompt("msg_5", "that's wrong")
-    store.answer("msg_6")
-    assert [run.prompt for run in runs(store.path)] == ["msg_1", "msg_5"]
-
-
 def test_a_prompt_without_its_words_yet(store):
     """It is no sign of life of the run before: that would outdate what is known once it is told."""
     store.session()
@@ -249,20 +233,6 @@ def test_a_revert(store):
         for each in after
     }
     assert undone == {"msg_3": True, "msg_5": True}
-
-
-def test_a_sub_agent(store):
-    """A sub-agent's run names the run whose call started it."""
-    store.session()
-    store.prompt("msg_1")
-    child = tool("task", {"prompt": "Look"}, metadata={"sessionId": "ses_2"}, output="done")
-    store.answer("msg_2", child)
-    store.session("ses_2", parent_id=SESSION)
-    store.prompt("msg_3", "Look", session="ses_2", agent="explore")
-    store.answer("msg_4", ran("ls", 0), session="ses_2")
-    parent, sub = sorted(runs(store.path), key=lambda run: run.session)
-    assert (parent.parent, parent.name) == ("", "")
-    assert (sub.parent, sub.name) == (parent.outcome_id, "explore")
 
 
 def test_reading_on(store):

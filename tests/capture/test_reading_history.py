@@ -7,7 +7,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
 import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
@@ -282,17 +281,6 @@ def test_a_run_that_reverts_its_own_commit(home, log):
     assert [fields["success"] for fields in shelf.safe] == [True]
 
 
-def test_a_log_that_is_gone(home, log):
-    """A log that vanishes between finding and reading is named."""
-    log.write_text("a\n")
-    (found,) = Lines().logs([log])
-    log.unlink()
-    with CaptureState(home) as state:
-        reading = LogReading(outcome_of=outcome_of)
-        counts = read_and_publish(Lines(), found, state, Shelf(), reading)
-    assert counts.bad == 1
-
-
 def test_the_state_is_private(home):
     """Nobody else may read which folders and commits there are."""
     CaptureState(home).close()
@@ -305,13 +293,3 @@ def test_a_damaged_state(home):
     (home / FILE_NAME).write_text("this is not a database at all")
     with pytest.raises(StoreUnfit, match=r"capture\.db cannot be used .* move it away"):
         CaptureState(home)
-
-
-def test_what_is_published_can_be_decoded(home, log):
-    """An amendment is an outcome of the wire format."""
-    from trackrecord.wire.outcome import decode_outcome
-
-    log.write_text("maker made=abcdef1\nundoer reverted=abcdef1\n")
-    shelf, _ = read(home, log)
-    for fields in shelf.safe:
-        decode_outcome(msgspec.json.encode(fields))

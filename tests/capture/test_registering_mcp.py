@@ -141,15 +141,6 @@ def test_all_agents_there_and_back(user, home):
     assert not mcp_path(home).exists()
 
 
-def test_it_is_taken_out_again_and_the_hooks_stay(user, home):
-    """`trackrecord install --no-mcp`."""
-    _install_all(home, mcp=True)
-    _install_all(home, mcp=False)
-    assert all(agent.is_installed(home) for agent in AGENTS.values())
-    assert not any(agent.has_mcp(home) for agent in AGENTS.values())
-    assert str(mcp_path(home)) not in (user / ".claude.json").read_text()
-
-
 def test_a_server_that_went_missing_is_registered_again(user, home):
     """An agent's configuration may be restored from a backup; doctor says what to do."""
     _install_all(home, mcp=True)

@@ -289,20 +289,6 @@ def test_there_is_a_list_for_each_language_of_the_table():
     assert [path.stem for path in _LISTS] == sorted(CORRECTIONS)
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "that's wrong?",
-        "no, go ahead",
-        "great, now revert the flag in the settings",
-        "不对称加密怎么做",
-    ],
-)
-def test_prompts_that_are_no_corrections(prompt: str):
-    """Questions, other tasks and words that only look alike."""
-    assert says_wrong(prompt) == ""
-
-
 def test_prompts_that_only_go_on_or_look():
     """They blame nobody."""
     for prompt in (

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.folder_scope import shared_in
-from trackrecord.prompt.reading.client import RankingsReader, given_readers
-from trackrecord.settings.agent_settings import load_agent_settings
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import run
 from trackrecord_producers.prompting.rankings_call import publish_exposure
@@ -73,13 +72,6 @@ def up(up_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commands of this test reach the trackrecord that is up."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(up_home))
     return up_home
-
-
-@pytest.fixture
-def asking_agent(up: Path) -> Iterator[None]:
-    """An agent's calls of this test ask the trackrecord that is up, not another test's."""
-    with given_readers.within(RankingsReader(load_agent_settings())):
-        yield
 
 
 @pytest.fixture

@@ -74,60 +74,12 @@ def test_put_as_json_has_the_summary(artifacts, tmp_path):
     assert document["id"] in document["summary"]
 
 
-def test_parts(artifacts, put):
-    """By lines and by bytes; both ends belong to a part."""
-    artifact_id = put(b"one\ntwo\nthree\n")
-    assert artifacts("get", artifact_id, "--lines", "2:3").out == "two\nthree\n"
-    assert artifacts("get", artifact_id, "--lines", ":1").out == "one\n"
-    assert artifacts("get", artifact_id, "--bytes", "0:2").out == "one"
-    assert artifacts("get", artifact_id, "--bytes", "8:").out == "three\n"
-    document = artifacts("get", artifact_id, "--lines", "2:2", "--json").json
-    assert document["content"] == "two\n"
-    assert document["encoding"] == "utf-8"
-    assert (document["start"], document["end"], document["size"]) == (4, 8, 14)
-    assert (document["lines"], document["kind"]) == (3, "text")
-
-
 def test_bytes_that_are_no_text_in_json(artifacts, put):
     """Base64, and it says so."""
     document = artifacts("get", put(b"\xff\0"), "--json").json
     assert document["encoding"] == "base64"
     assert b64decode(document["content"]) == b"\xff\0"
     assert document["kind"] == "binary"
-
-
-def test_list(artifacts, put, project):
-    """The newest first, of one project."""
-    first = put(b"1")
-    (entry,) = artifacts("list", "--json").json
-    assert entry["id"] == first
-    assert entry["size"] == 1
-    assert entry["stored_at"] < entry["kept_until"]
-    elsewhere = artifacts("list", "--project", project)
-    assert (elsewhere.status, elsewhere.out) == (1, "")
-    assert "does not exist" in elsewhere.err
-    assert first in artifacts("list").out
-
-
-def test_by_task(artifacts, put):
-    """Task, tool and summary are kept; one artifact is listed for each of its tasks."""
-    shared = put(b"shared", "--task", "build-4711", "--tool", "pytest")
-    assert put(b"shared", "--task", "build-4712") == shared
-    put(b"nobody's")
-    rows = artifacts("list", "--json").json
-    assert [(row["task_id"], row["tool"], row["kind"]) for row in rows] == [
-        (None, None, "text"), ("build-4712", None, "text"), ("build-4711", "pytest", "text"),
-    ]  # fmt: skip
-    (row,) = artifacts("list", "--task", "build-4711", "--json").json
-    assert (row["id"], row["task_id"], row["size"]) == (shared, "build-4711", 6)
-    assert row["summary"].startswith(f"[output kept as artifact {shared}: text, 6 bytes, 1 line]")
-    assert list(row) == [
-        "id", "task_id", "tool", "kind", "size", "stored_at", "kept_until", "summary",
-    ]  # fmt: skip
-    table = artifacts("list").out
-    assert "build-4711" in table
-    assert "pytest" in table
-    assert len(artifacts("list", "--limit", 2, "--json").json) == 2
 
 
 def test_a_task_without_artifacts_is_said(artifacts, put):
@@ -148,37 +100,12 @@ def test_the_command_in_a_summary_reads_it_back(artifacts, put, tmp_path):
     assert ran.out == "line\n" * 100
 
 
-def test_projects_are_kept_apart(artifacts, put, project):
-    """The id is unknown elsewhere."""
-    artifact_id = put(b"x", "--project", project)
-    assert artifacts("get", artifact_id, "--project", project).out == "x"
-    assert artifacts("get", artifact_id).status == 1
-
-
-def test_what_is_cut_is_said(artifacts, put, monkeypatch, tmp_path):
-    """On standard error, in JSON, and in what is stored."""
-    monkeypatch.setenv("TRACKRECORD_ARTIFACTS__MAX_BYTES", "4096")
-    (tmp_path / "large").write_bytes(b"x" * 5000)
-    ran = artifacts("put", tmp_path / "large")
-    assert "its middle are gone" in ran.err
-    assert "the middle is gone" in artifacts("get", ran.out.strip()).out
-    assert artifacts("put", tmp_path / "large", "--json").json["gone"] > 900
-
-
 @pytest.mark.parametrize("artifact_id", ["../../etc/passwd", "A" * 64, "0" * 63, ""])
 def test_an_id_that_is_none_is_status_2(artifacts, artifact_id):
     """In one line, without a path."""
     ran = artifacts("get", artifact_id)
     assert (ran.status, ran.out) == (2, "")
     assert "64 digits" in ran.err
-
-
-def test_an_unknown_id_is_status_1(artifacts):
-    """In one line that names it."""
-    ran = artifacts("get", "0" * 64)
-    assert (ran.status, ran.out) == (1, "")
-    assert "0" * 64 in ran.err
-    assert len(ran.err.splitlines()) == 1
 
 
 def test_a_damaged_artifact_is_status_1(artifacts, put, nothing_up):
@@ -189,16 +116,6 @@ def test_a_damaged_artifact_is_status_1(artifacts, put, nothing_up):
     ran = artifacts("get", artifact_id)
     assert (ran.status, ran.out) == (1, "")
     assert f"artifact {artifact_id} is damaged" in ran.err
-
-
-@pytest.mark.parametrize(
-    "part", [("--lines", "0:1"), ("--lines", "3:1"), ("--bytes", "x"),
-             ("--lines", "1:2", "--bytes", "1:2")],
-)  # fmt: skip
-def test_wrong_parts_are_status_2(artifacts, put, part):
-    """And say how to write one."""
-    ran = artifacts("get", put(b"x"), *part)
-    assert (ran.status, ran.out) == (2, "")
 
 
 def test_a_disk_that_refuses_is_status_2(artifacts, nothing_up, tmp_path):

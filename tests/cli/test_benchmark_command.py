@@ -1,6 +1,5 @@
 """`trackrecord benchmark`: rates, their history, and the gate."""
 
-import json
 import time
 
 import pytest
@@ -65,16 +64,6 @@ def test_run_computes_and_appends(benchmark, record):
     assert {**run, "changes": None} == {**document, "changes": None}
 
 
-def test_since_counts_what_was_received_later(benchmark, record):
-    """Only that."""
-    record({"retry_count": 4})
-    time.sleep(0.01)
-    moment = time.time()
-    record({"retry_count": 8})
-    assert benchmark("run", "--since", moment, "--json").json["retry_count"] == 8.0
-    assert benchmark("run", "--json").json["retry_count"] == 6.0
-
-
 def test_report_shows_the_last_runs_with_their_changes(benchmark, record):
     """The oldest of them first; the one before the first shown still counts for its change."""
     for retries in (1, 4, 7):
@@ -88,58 +77,6 @@ def test_report_shows_the_last_runs_with_their_changes(benchmark, record):
     last = benchmark("report").out.splitlines()[-1].split("\t")
     assert last[6] == "4.00 (+1.50)"
     assert last[2] == "-"
-
-
-def test_gate_passes_on_the_thresholds(benchmark, record):
-    """Inclusive; each check says what it compared."""
-    record(GOOD)
-    benchmark("run")
-    ran = benchmark("gate", "--json")
-    assert ran.status == 0
-    assert ran.json["passed"] is True
-    assert ran.json["checks"] == [
-        {"name": name, "value": value, "threshold": value, "operator": "<=", "passed": True,
-         "tasks": []}
-        for name, value in (
-            ("rejection_rate", 0.3), ("retry_count", 3.0), ("hard_limit_hits", 5.0),
-            ("worst_retry_count", 3.0), ("worst_hard_limit_hits", 5.0),
-            ("over_retry_count", 0.0), ("over_hard_limit_hits", 0.0),
-        )
-    ]  # fmt: skip
-
-
-def test_gate_names_the_one_task_that_the_averages_hide(benchmark, record):
-    """Fifty outcomes, of which one has 200 hits and 100 retries."""
-    record(*[{"process": {"reviews": 1}}] * 49)
-    record({"process": {"hard_limit_hits": 200}, "retry_count": 100, "task_id": "build-17"})
-    document = benchmark("run", "--json").json
-    assert document["retries"]["outcomes_by_count"] == {"0": 49, "100": 1}
-    ran = benchmark("gate", "--json")
-    assert ran.status == 1
-    failed = {each["name"]: each for each in ran.json["checks"] if not each["passed"]}
-    assert set(failed) == {
-        "worst_retry_count", "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
-    }  # fmt: skip
-    assert failed["worst_hard_limit_hits"]["tasks"] == [{"task_id": "build-17", "count": 200}]
-    assert failed["over_retry_count"]["value"] == 0.02
-    assert "worst_retry_count\tbuild-17\t100" in benchmark("gate").out
-    means = ("--check", "retry_count", "--check", "hard_limit_hits")
-    assert benchmark("gate", *means).status == 0
-
-
-def test_a_run_that_names_no_tasks_has_to_be_made_again(benchmark, record, nothing_up):
-    """As an earlier version kept it."""
-    record(GOOD)
-    benchmark("run")
-    (file,) = nothing_up.glob("benchmarks/*.json")
-    history = json.loads(file.read_text())
-    del history["snapshots"][0]["retries"], history["snapshots"][0]["limit_hits"]
-    file.write_text(json.dumps(history))
-    ran = benchmark("gate")
-    assert ran.status == 1
-    assert "says nothing of single tasks" in ran.out
-    benchmark("run")
-    assert benchmark("gate").status == 0
 
 
 @pytest.mark.parametrize(
@@ -156,68 +93,6 @@ def test_gate_fails_beyond_a_threshold(benchmark, record, bad):
     assert ran.json["passed"] is False
     assert benchmark("gate").status == 1
     assert "FAILED" in benchmark("gate").out
-
-
-def test_no_data_is_not_a_pass(benchmark, record):
-    """No run, a run without outcomes, a run without reviews; leaving the check out is a choice."""
-    ran = benchmark("gate", "--json")
-    assert ran.status == 1
-    assert [check["value"] for check in ran.json["checks"]] == [None] * 7
-    assert "benchmark run" in benchmark("gate").out
-    benchmark("run")
-    assert benchmark("gate").status == 1
-    record({"retry_count": 0})
-    benchmark("run")
-    assert benchmark("gate").status == 1
-    assert "no data" in benchmark("gate").out
-    named = ("--check", "retry_count", "--check", "hard_limit_hits")
-    assert benchmark("gate", *named).status == 0
-    assert [c["name"] for c in benchmark("gate", *named, "--json").json["checks"]] == [
-        "retry_count", "hard_limit_hits",
-    ]  # fmt: skip
-
-
-def test_thresholds_are_settings(benchmark, record, monkeypatch):
-    """Each is obeyed."""
-    record(GOOD)
-    benchmark("run")
-    monkeypatch.setenv("TRACKRECORD_BENCHMARK__RETRY_COUNT_MAX", "2.9")
-    assert benchmark("gate").status == 1
-
-
-def test_the_history_is_bounded(benchmark, record, monkeypatch):
-    """The oldest runs go first."""
-    monkeypatch.setattr("trackrecord.resources.figures.benchmark.HISTORY_KEPT", 2)
-    record(GOOD)
-    for _ in range(4):
-        benchmark("run")
-    assert len(benchmark("report", "--json").json) == 2
-
-
-def test_projects_are_kept_apart(benchmark, record, project):
-    """Rates, history and gate."""
-    record(GOOD, project=project)
-    assert benchmark("run").status == 1
-    assert benchmark("run", "--project", project, "--json").json["outcomes"] == 1
-    assert len(benchmark("report", "--project", project, "--json").json) == 1
-    assert benchmark("gate", "--project", project).status == 0
-    assert benchmark("gate").status == 1
-
-
-def test_a_history_of_garbage_is_set_aside(benchmark, record, nothing_up):
-    """With a warning that names both files; the document on standard output stays one."""
-    record(GOOD)
-    benchmark("run")
-    (file,) = nothing_up.glob("benchmarks/*.json")
-    file.write_text("garbage")
-    ran = benchmark("run", "--json")
-    assert ran.status == 0
-    assert ran.json["outcomes"] == 1
-    assert "set aside" in ran.err
-    assert str(file) in ran.err
-    assert len(benchmark("report", "--json").json) == 1
-    (kept,) = nothing_up.glob("benchmarks/*unreadable*")
-    assert kept.read_text() == "garbage"
 
 
 @pytest.mark.parametrize(

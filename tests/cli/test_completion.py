@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Terminal
-from trackrecord_cli.main import run
 
 SHELLS = {
     "bash": ("bash", "--norc", "-i"),
@@ -25,36 +24,6 @@ LINES = {
 }
 
 
-def _asking(*words):
-    """The variables by which bash asks for what completes the last of the words."""
-    return {
-        "_TRACKRECORD_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(("trackrecord", *words)),
-        "COMP_CWORD": str(len(words)),
-    }
-
-
-def _answered(out, err):
-    assert err == ""
-    return [each.partition(",")[2] for each in out.split()]
-
-
-@pytest.fixture
-def completed(monkeypatch, capfd):
-    """Completes the last of some words in this process."""
-
-    def complete(*words):
-        capfd.readouterr()
-        with monkeypatch.context() as asked:
-            for name, value in _asking(*words).items():
-                asked.setenv(name, value)
-            with pytest.raises(SystemExit):
-                run([])
-        return _answered(*capfd.readouterr())
-
-    return complete
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_completes_a_command(shell):
     """In the real shell, after the one line that the documentation gives."""
@@ -67,10 +36,3 @@ def test_a_shell_completes_a_command(shell):
         # The shell adds what is missing of patterns.
         terminal.type("trackrecord patt")
         terminal.type_until("\t", "erns")
-
-
-def test_commands_and_choices_are_completed(completed):
-    """Without a store, too."""
-    assert completed("patterns", "sh") == ["show"]
-    assert completed("patterns", "list", "--sort", "hel") == ["helpful"]
-    assert completed("patterns", "list", "--state", "pro") == ["proven"]

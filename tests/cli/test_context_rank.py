@@ -45,40 +45,6 @@ def test_the_table_and_the_text(nothing_up, asked):
     assert "## 任务" in asked([TASK], "--format", "prompt", "--lang", "zh").out
 
 
-def test_config_and_budget_may_stand_in_the_file(nothing_up, asked, monkeypatch):
-    """They are more than the settings, and --budget is more than they are."""
-    monkeypatch.setenv("TRACKRECORD_CONTEXT__CURRENT_TASK_WEIGHT", "0.5")
-    assert [e["id"] for e in asked([FAILED, TASK], "--json").json["taken"]] == ["log", "now"]
-    question = {"candidates": [FAILED, TASK], "config": {"weights": {"currentTask": 3}},
-                "budget": 5}  # fmt: skip
-    assert [e["id"] for e in asked(question, "--json").json["taken"]] == ["now"]
-    assert len(asked(question, "--budget", 50, "--json").json["taken"]) == 2
-
-
-def test_a_configuration_in_groups_is_accepted(nothing_up, asked):
-    """How decisions age stands in a group of its own, in either spelling."""
-    decision = {"id": "d", "kind": "decision", "text": "Use SQLite",
-                "metadata": {"decisionAgeHours": 12}}  # fmt: skip
-    for decay, score in (
-        ({"decision_decay": {"mode": "exponential", "half_life_hours": 12}}, 0.75),
-        ({"decisionDecay": {"mode": "linear", "halfLifeHours": 24}}, 1.125),
-    ):
-        ran = asked({"candidates": [decision], "config": decay}, "--json").json
-        assert [each["score"] for each in ran["taken"]] == [score]
-    wrong = asked({"candidates": [], "config": {"decision_decay": {"mode": "slow"}}})
-    assert wrong.status == 2
-    assert "age_decay is one of exponential, linear" in wrong.err
-
-
-def test_with_ranking_off_the_text_is_what_was_handed_in(nothing_up, asked):
-    """In the same order, without headings."""
-    question = {"candidates": [TASK, FAILED, {**TASK, "id": "a", "text": "Then release"}],
-                "config": {"enabled": False}}  # fmt: skip
-    ran = asked(question, "--json").json
-    assert ran["prompt"] == "Fix it\n\n2 tests failed\n\nThen release"
-    assert [each["id"] for each in ran["taken"]] == ["now", "log", "a"]
-
-
 @pytest.mark.parametrize(
     ("question", "named"),
     [
@@ -120,25 +86,6 @@ def test_what_is_learnt_competes_when_asked_to(up, asked, trackrecord, project, 
     assert learnt["age_s"] >= 0
     alone = asked([TASK], "--project", project, "--json").json
     assert [each["id"] for each in alone["taken"]] == ["now"]
-
-
-def test_what_is_on_record_of_the_task_competes_when_it_is_named(
-    up, asked, trackrecord, project, outcomes_file, tmp_path
-):
-    """Its errors and its stored outputs."""
-    path = outcomes_file({"task_id": "other", "success": True})
-    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    trackrecord("errors", "record", "t", "no answer after 30 s", "--project", project)
-    (tmp_path / "log").write_text("12:00 ERROR no disk\n" * 900)
-    put = ("artifacts", "put", tmp_path / "log", "--task", "t", "--tool", "pytest")
-    assert trackrecord(*put, "--project", project).status == 0
-    learnt = ("--learnt", "--project", project)
-    ran = asked([TASK], *learnt, "--task-id", "t", "--json").json
-    assert [each["id"].partition(":")[0] for each in ran["taken"]] == ["error", "now", "artifact"]
-    assert "Output of pytest:" in ran["prompt"]
-    excluded = asked([TASK], *learnt, "--task-id", "t", "--exclude", "errors", "--json").json
-    assert [each["kind"] for each in excluded["taken"]] == ["task", "evidence"]
-    assert asked([TASK], "--task-id", "t").status == 2
 
 
 def test_learnt_needs_a_server(nothing_up, asked):

@@ -35,28 +35,6 @@ def test_a_dead_letter_is_listed_with_its_reason_and_bytes(client, trackrecord):
     assert "not UTF-8" in trackrecord("dead", "list").out
 
 
-def test_no_more_dead_letters_than_asked_for(client, trackrecord):
-    """What is beyond the limit is spoken of."""
-    for milliseconds in (1_000, 2_000, 2_001):
-        client.xadd(
-            "trackrecord:dead", {"v": 1, "body": b"x", "reason": "r"}, id=f"{milliseconds}-7"
-        )
-    assert len(trackrecord("dead", "list", "--json").json) == 3
-    assert "1 more; --limit" in trackrecord("dead", "list", "--limit", "2").err
-    assert "there are more" not in trackrecord("dead", "list", "--limit", "3").out
-
-
-def test_only_dead_letters_of_one_project_are_listed_and_discarded(client, trackrecord):
-    """As far as they say which one it is."""
-    for milliseconds, body in enumerate((b'{"project": "shop"}', b"x", b'{"project": "bank"}')):
-        client.xadd("trackrecord:dead", {"body": body, "reason": "r"}, id=f"{milliseconds + 1}-1")
-    of_shop = trackrecord("dead", "list", "--project", "shop", "--json").json
-    assert [each["id"] for each in of_shop] == ["1-1"]
-    ran = trackrecord("dead", "discard", "--all", "--project", "shop", "--json")
-    assert ran.json == {"discarded": 1}
-    assert [each["id"] for each in trackrecord("dead", "list", "--json").json] == ["2-1", "3-1"]
-
-
 def test_replay_brings_back_what_fails_again_and_discard_ends_it(client, trackrecord):
     """Replaying what is still wrong sets it aside again; nothing multiplies."""
     add_dead(client, b"no json", count=2)

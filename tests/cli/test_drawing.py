@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_cli.output import drawing
-from trackrecord_cli.output.drawing import bar, recent_end, sparkline
+from trackrecord_cli.output.drawing import sparkline
 from trackrecord_cli.output.tables import Column, fit, left_out_note
 
 
@@ -31,12 +30,6 @@ def drawn(request):
     os.close(main)
 
 
-@given(share=st.floats(0, 1), width=st.integers(1, 40))
-def test_a_bar_is_as_wide_as_it_is_whatever_it_shows(drawn, share, width):
-    """In every encoding."""
-    assert len(drawn(bar, share, width)) == width
-
-
 @given(values=st.lists(st.none() | st.floats(-1e9, 1e9), min_size=1), low=st.none() | st.just(0.0))
 def test_a_sparkline_has_a_character_for_each_value(drawn, values, low):
     """A larger value never stands lower."""
@@ -56,35 +49,6 @@ def test_numbers_at_the_ends_of_what_a_float_holds(drawn):
     assert len(drawn(sparkline, [-1.7e308, 0.0, 1.7e308], low=None)) == 3
     assert len(drawn(sparkline, [0.0, 5e-324], low=None)) == 2
     assert len(drawn(sparkline, [0.0, 5e-324, 1e16], low=-5e-324)) == 3
-
-
-def test_the_ends_of_what_is_drawn(drawn):
-    """Nothing, all, and no value."""
-    assert drawn(bar, None) == ""
-    assert len(set(drawn(bar, 1.0))) == len(set(drawn(bar, 0.0))) == 1
-    assert drawn(bar, 1.0) != drawn(bar, 0.0)
-    assert len(set(drawn(sparkline, [0.0, None, 1.0]))) == 3
-
-
-def test_nothing_is_drawn_in_a_pipe(capfd):
-    """Where programs read."""
-    assert (bar(0.5), sparkline([1, 2])) == ("", "")
-    assert not drawing.on_terminal()
-
-
-@given(
-    values=st.lists(st.floats(0, 1), min_size=1, max_size=40),
-    said=st.sampled_from(["", "12 learnt "]),
-    width=st.integers(1, 60),
-)
-def test_a_history_keeps_its_recent_end(drawn, values, said, width):
-    """Within a width; a line that ends in no history stays as it is."""
-    line = said + drawn(sparkline, values)
-    shown = recent_end(line, width)
-    assert shown.startswith(said)
-    assert line.endswith(shown.removeprefix(said))
-    assert len(shown) == min(len(line), max(width, len(said) + 1))
-    assert recent_end(f"{said}72% of all", width) == f"{said}72% of all"
 
 
 @given(

@@ -51,14 +51,6 @@ def test_mistakes_are_one_line(learnt, trackrecord, project, arguments, status, 
     assert trackrecord("effect", "--project", project, "--json").json["holdout"] == 0.0
 
 
-def test_a_setting_of_two_is_one_line(up, trackrecord, monkeypatch):
-    """It names the setting and its bounds."""
-    monkeypatch.setenv("TRACKRECORD_HOLDOUT", "2")
-    ran = trackrecord("effect")
-    assert (ran.status, len(ran.err.splitlines())) == (2, 1)
-    assert "setting holdout: must be a number from 0 to 0.9" in ran.err
-
-
 def test_before_anything_was_handed_out(learnt, trackrecord, project):
     """It says what to do."""
     learnt({"task_id": "t", "success": True})

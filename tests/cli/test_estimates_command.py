@@ -36,29 +36,6 @@ def taught(learnt, trackrecord, project):
     return call
 
 
-def test_patterns_and_records_have_an_estimate(taught):
-    """In the list, on its own and explained, in words and in numbers."""
-    for command, some_id in (("patterns", "plan"), ("competences", None)):
-        (first, *_) = taught(command, "list", "--json").json
-        some_id = some_id or first["id"]
-        shown = taught(command, "show", some_id, "--json").json["estimate"]
-        assert (shown["runs"], shown["successes"], shown["tasks"]) == (10, 9, 10)
-        assert shown["low"] < shown["rate"] < shown["high"]
-        assert 0.0 < shown["effect_low"] < shown["effect"] < shown["effect_high"] <= 1.0
-        assert shown["is_worth_recommending"]
-        assert first["estimate"]["words"] == shown["words"]
-        assert "from 10 runs of 10 tasks); " in shown["words"]
-        assert "points above what such tasks do otherwise" in shown["words"]
-        assert shown["words"] in taught(command, "list").out
-        assert shown["words"] in taught(command, "show", some_id).out
-        explained = taught("explain", some_id).out
-        assert shown["words"] in explained
-        assert "9 of 10 runs succeeded" in explained
-        again = taught("explain", some_id, "--json").json["numbers"]["estimate"]
-        assert again["words"] == shown["words"]
-        assert again["rate"] == pytest.approx(shown["rate"])
-
-
 def test_every_procedure_gets_an_answer(taught):
     """One that always failed, one that succeeded once, one that nobody tried, in any order."""
     failing = taught("explain", "--procedure", "guess", "--json").json

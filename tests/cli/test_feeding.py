@@ -56,21 +56,6 @@ def test_a_list_a_document_and_lines_are_all_read(up, trackrecord, project, outc
     assert (ran.status, ran.json["published"]) == (0, 2)
 
 
-def test_one_object_over_several_lines(up, trackrecord, project, outcomes_file):
-    """A single outcome as an editor formats it."""
-    path = outcomes_file(json.dumps(good("a"), indent=4))
-    ran = trackrecord("publish", path, "--project", project, "--json")
-    assert (ran.status, ran.json["published"]) == (0, 1)
-
-
-def test_the_same_file_twice_changes_nothing(up, trackrecord, project, outcomes_file):
-    """Outcome ids of the producer make publishing idempotent."""
-    path = outcomes_file(*(good(f"t{n}", outcome_id=f"o{n}") for n in range(3)))
-    for _ in range(2):
-        assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
-
-
 def test_what_is_older_than_what_is_kept_is_said(up, trackrecord, project, outcomes_file):
     """A worker does not learn it: it may be on record no more, and would count twice."""
     first = outcomes_file(good("first"))
@@ -88,50 +73,6 @@ def test_what_is_older_than_what_is_kept_is_said(up, trackrecord, project, outco
     assert (ran.status, ran.out) == (0, said)
 
 
-def test_importing_lines_twice_changes_nothing(up, trackrecord, project, outcomes_file):
-    """The importer gives each line an id of its content."""
-    path = outcomes_file(good("a"), good("a"), good("b"))
-    for new in (3, 0):
-        ran = trackrecord("import", "jsonl", path, "--project", project, "--wait")
-        said = f"{new} new outcomes learnt, {3 - new} known already\n"
-        assert (ran.status, ran.out) == (0, said)
-    assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
-
-
-@pytest.mark.parametrize(
-    ("fields", "raw_score", "verdict"),
-    [
-        ({"success": True, "duration_ms": 180_000, "error_count": 0, "retry_count": 0}, 1.0,
-         "helpful"),
-        ({"success": True, "duration_ms": 900_000, "error_count": 1, "retry_count": 2}, 0.7,
-         "helpful"),
-        ({"success": False, "duration_ms": 3_600_000, "error_count": 5, "retry_count": 3}, 0.14,
-         "harmful"),
-        ({"success": True}, 1.0, "helpful"),
-    ],
-)  # fmt: skip
-def test_score_is_a_dry_run(nothing_up, trackrecord, outcomes_file, fields, raw_score, verdict):
-    """Scoring needs no server, records nothing, and says what it rests on."""
-    ran = trackrecord("score", outcomes_file({"task_id": "t", **fields}), "--json")
-    assert ran.status == 0
-    (scored,) = ran.json
-    assert scored["raw_score"] == pytest.approx(raw_score)
-    assert scored["type"] == verdict
-    assert set(scored["observed"]) == set(scored["components"])
-    assert len(scored["observed"]) == len(fields)
-    assert not (nothing_up / "trackrecord.db").exists()
-
-
-def test_score_of_an_outcome_without_a_verdict(nothing_up, trackrecord, outcomes_file):
-    """Nobody knows how it went, so there is no score, whatever else it says."""
-    path = outcomes_file({"task_id": "t", "success": None, "error_count": 9})
-    ran = trackrecord("score", path, "--json")
-    (scored,) = ran.json
-    assert (ran.status, scored["raw_score"], scored["type"]) == (0, None, None)
-    assert scored["reasoning"] == "no verdict: nobody knows whether the task reached its goal"
-    assert "no verdict" in trackrecord("score", path).out
-
-
 def test_an_outcome_without_a_verdict_is_counted_apart(up, trackrecord, project, outcomes_file):
     """`publish` takes it, and `status` and `projects` tell how many there are."""
     path = outcomes_file(good("a"), {"task_id": "b", "success": None, "outcome_id": "b"})
@@ -143,13 +84,6 @@ def test_an_outcome_without_a_verdict_is_counted_apart(up, trackrecord, project,
         assert (counts["outcomes"], counts["successes"], counts["without_verdict"]) == (2, 1, 1)
     said = trackrecord("explain", "--run", "b", "--project", project).out
     assert "reported: no verdict" in said
-
-
-def test_score_names_bad_lines(nothing_up, trackrecord, outcomes_file):
-    """Good lines are scored, the exit status tells of the bad ones."""
-    ran = trackrecord("score", outcomes_file(good(), "[1]", good()), "--json")
-    assert (ran.status, len(ran.json)) == (2, 2)
-    assert "line 2" in ran.err
 
 
 def test_publishing_twice_changes_nothing(up, trackrecord, project, outcomes_file):

@@ -114,26 +114,6 @@ def test_a_project_is_gone(told, up, trackrecord, outcomes_file):
     assert "does not exist" in ran.err
 
 
-@pytest.mark.parametrize(("option", "name"), [("--source", "bobb"), ("--task", "only-bop")])
-def test_the_nearest_known_one_is_named(told, trackrecord, option, name):
-    """One line, and nothing was changed."""
-    ran = trackrecord("forget", option, name, "--project", told, "--yes")
-    assert ran.status == 1
-    assert ran.err.count("\n") == 1
-    assert "did you mean" in ran.err
-    assert listed(trackrecord, told)["outcomes"] == 3
-
-
-@pytest.mark.parametrize(
-    "arguments", [(), ("--source", "a", "--task", "b"), ("--source", "x" * 257)]
-)
-def test_wrong_use(nothing_up, trackrecord, arguments):
-    """One line each, without a server being asked."""
-    ran = trackrecord("forget", *arguments, "--yes")
-    assert ran.status == 2
-    assert ran.err.count("\n") == 1
-
-
 def test_the_python_call(told, up, monkeypatch):
     """The same act; a task without a project is one of the settings' project."""
     found = tr.forget(task="only-bob", project=told, dry_run=True)

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import Terminal
-
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 _DEADLINE_S = 120.0
 
@@ -183,14 +181,6 @@ def _check_commands(trackrecord, project, found, page):
         assert trackrecord(*shlex.split(command)[1:]).status == 0, command
 
 
-def test_it_says_what_it_read_and_then_what_was_learnt(up, agents, trackrecord):
-    """For people: the counts, and below them the page."""
-    ran = trackrecord("import", "all")
-    assert (ran.status, ran.err) == (0, "")
-    assert ran.out.startswith("9 runs read from 9 logs\n\n")
-    assert ran.out.endswith("\n\n`trackrecord lessons` shows this again.\n")
-
-
 def test_with_a_server(up, agents, trackrecord):
     """Where a server runs, it is used, and goes on running; the answer stands alone."""
     # As a process: in this one, another test may have sent logs elsewhere.
@@ -209,33 +199,6 @@ def test_with_a_server(up, agents, trackrecord):
     again = trackrecord("import", "codex", agents.sessions, "--again", "--json")
     assert (again.json["runs"], again.json["known"]) == (8, 8)
     assert trackrecord("status").status == 0
-
-
-@pytest.fixture
-def large(agents):
-    """The same sessions, with as much in them that is never read as several processes need."""
-    unread = json.dumps({"type": "compacted", "payload": {"message": "x" * 7_000_000}})
-    for path in agents.sessions.iterdir():
-        with path.open("a") as file:
-            file.write(unread.replace('": "', '":"') + "\n")
-    return agents
-
-
-def test_large_logs(up, large, trackrecord):
-    """What is read by several processes is what one reads, and is known the next time."""
-    ran = trackrecord("import", "codex", "--json")
-    assert (ran.status, ran.err) == (0, "")
-    assert (ran.json["logs"], ran.json["runs"], ran.json["bad"]) == (8, 8, [])
-    assert large.project in [each["project"] for each in ran.json["projects"]]
-    again = trackrecord("import", "codex", "--json").json
-    assert (again["logs"], again["unchanged"]) == (0, 8)
-
-
-def test_the_progress_of_large_logs(up, large):
-    """One line on a terminal: how many logs, how much of them, and how long it will take."""
-    with Terminal("import", "codex") as terminal:
-        assert "reading codex 8/8 logs" in terminal.wait_for("56.0/56.0 MB")
-        assert terminal.wait() == 0
 
 
 def test_a_project_of_ones_own(up, agents, trackrecord, project):
@@ -299,15 +262,6 @@ def test_a_foreign_folder_of_the_same_name(up, agents, trackrecord, tmp_path):
     assert line.removeprefix("trackrecord: ") in trackrecord("doctor").out
 
 
-def test_torn_lines(up, agents, trackrecord):
-    """What cannot be read is named; everything else goes through."""
-    (first, *_) = sorted(agents.sessions.iterdir())
-    first.write_bytes(first.read_bytes() + b'{"torn\n')
-    ran = trackrecord("import", "codex", "--json")
-    assert (ran.status, ran.json["runs"], len(ran.json["bad"])) == (2, 8, 1)
-    assert first.name in ran.err
-
-
 def test_nothing_to_import(nothing_up, agents, trackrecord, tmp_path):
     """Who has no sessions is told where they were looked for; a wrong path is named."""
     (tmp_path / "empty").mkdir()
@@ -322,15 +276,6 @@ def test_a_configured_server_that_is_away(nothing_up, agents, trackrecord, monke
     """A Redis that is configured is never replaced by another one."""
     monkeypatch.setenv("TRACKRECORD_REDIS_URL", "redis://127.0.0.1:1/0")
     assert trackrecord("import", "codex").status == 3
-
-
-def test_runs_of_programs(up, agents, trackrecord, monkeypatch):
-    """A setting leaves out what programs started, and the answer says how many that were."""
-    path = next(agents.sessions.iterdir())
-    path.write_text(path.read_text().replace('"source": "cli"', '"source": "exec"'))
-    monkeypatch.setenv("TRACKRECORD_CAPTURE__PROGRAMS", "false")
-    ran = trackrecord("import", "codex", "--json")
-    assert (ran.json["runs"], ran.json["left_out"]) == (7, 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -341,21 +341,6 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
     assert (both.status, both.out) == (2, "")
 
 
-def test_the_order_is_the_one_of_the_key(full, trackrecord, project):
-    """Whether it is sorted by the database or afterwards."""
-    for command, key, field in (
-        (("runs", "list"), "ended", "ended_at"),
-        (("memories", "list"), "name", "text"),
-        (("criteria", "list"), "harmful", "harmful_count"),
-    ):
-        upwards = trackrecord(*command, "--project", project, "--json", "--sort", key).json
-        values = [each[field] for each in upwards]
-        assert values == sorted(values)
-        assert len(set(values)) > 1
-        down = trackrecord(*command, "--project", project, "--json", "--sort", f"-{key}").json
-        assert [each[field] for each in down] == values[::-1]
-
-
 def test_an_unknown_key_is_wrong_use(nothing_up, trackrecord):
     """With the nearest one; no server is asked."""
     ran = trackrecord("patterns", "list", "--sort", "-scor")

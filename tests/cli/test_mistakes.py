@@ -12,35 +12,6 @@ from tests.support.small_disk import fill
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("nonsense",),
-        ("patterns", "lst"),
-        ("rankings", "--budget", "many"),
-        ("runs", "list", "--at", "yesterday"),
-        ("runs", "list", "--at", "nan"),
-        ("runs", "list", "--at", "2026-13-01"),
-        ("rankings", "--lang", "fr"),
-        ("rankings", "--include", "lesson"),
-        ("context", "rank", "-", "--learnt", "--exclude", "lesson"),
-        ("import", "unknown-format", "x"),
-        ("import", "jsonl", "/no/such/file"),
-        ("publish", "/no/such/file"),
-        ("patterns", "list", "--project", ""),
-        ("patterns", "list", "--project", "x" * 129),
-        ("dead", "replay"),
-    ],
-)
-def test_wrong_use_is_status_2_and_no_traceback(up, trackrecord, arguments):
-    """The message says what is wrong."""
-    ran = trackrecord(*arguments)
-    assert ran.status == 2
-    assert ran.err
-    assert "Traceback" not in ran.err
-    assert ran.out == ""
-
-
-@pytest.mark.parametrize(
     "arguments", [("publish", "-"), ("rankings",), ("status",), ("dead", "list")]
 )
 def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
@@ -84,28 +55,6 @@ def test_a_home_without_room_is_named_with_what_to_do(small_disk, arguments, is_
     assert ("make room" if is_full else "let this user write") in line
 
 
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("TRACKRECORD_REDIS_URL", "http://localhost"),
-        ("TRACKRECORD_DATABASE_URL", "mysql://localhost/x"),
-        ("TRACKRECORD_SCORING__SUCCESS_WEIGHT", "0.9"),
-        ("TRACKRECORD_BATCH_SIZE", "0"),
-        ("TRACKRECORD_NO_SUCH_SETTING", "1"),
-        ("TRACKRECORD_TIMEZONE", "Mars/Olympus"),
-        ("TRACKRECORD_CONSOLIDATION_CRONTAB", "every night"),
-    ],
-)
-def test_a_bad_setting_is_named(nothing_up, trackrecord, monkeypatch, variable, value):
-    """The line names the setting."""
-    monkeypatch.setenv(variable, value)
-    ran = trackrecord("up")
-    assert ran.status == 2
-    assert len(ran.err.splitlines()) == 1
-    named = variable.removeprefix("TRACKRECORD_").split("__")[-1].lower()
-    assert named in ran.err.lower()
-
-
 def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):
     """Neither in the message of an unreachable Redis nor in that of a database."""
     monkeypatch.setenv("TRACKRECORD_REDIS_URL", "redis://:hunter2@127.0.0.1:1/0")
@@ -116,24 +65,6 @@ def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):
     ran = trackrecord("patterns", "list")
     assert ran.status == 3
     assert "hunter2" not in ran.err + ran.out
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("patterns", "show", "no-such-pattern"),
-        ("competences", "show", "no-such-record"),
-        ("explain", "no-such-thing"),
-        ("dead", "replay", "1-1"),
-        ("dead", "discard", "not-an-id"),
-    ],
-)
-def test_an_unknown_id_is_status_1(up, trackrecord, project, arguments):
-    """The answer is no, in one line."""
-    named = () if arguments[0] == "dead" else ("--project", project)
-    ran = trackrecord(*arguments, *named)
-    assert ran.status == 1
-    assert len(ran.err.splitlines()) == 1
 
 
 @pytest.mark.faults
@@ -160,21 +91,3 @@ def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
     assert first.returncode == 0
     assert b"Traceback" not in err
     assert not (home / "redis.sock").exists()
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("patern", "patterns"), ("explian", "explain"), ("critera", "criteria"), ("eror", "errors")],
-)
-def test_a_mistyped_command_is_told_the_one_that_was_meant(typed, meant, trackrecord):
-    """Wrong use, and one guess."""
-    ran = trackrecord(typed, "list")
-    assert (ran.status, ran.out) == (2, "")
-    assert f"No such command '{typed}'" in ran.err
-    assert f"Did you mean '{meant}'?" in ran.err
-
-
-def test_what_is_like_no_command_is_not_guessed(trackrecord):
-    """It is only said to be none."""
-    ran = trackrecord("xyzzy")
-    assert (ran.status, "Did you mean" in ran.err) == (2, False)

@@ -47,25 +47,3 @@ def test_a_long_import_in_a_pipe_shows_none(unlearnt):
     published, interrupted = [line for line in err.splitlines() if line]
     assert published.startswith("trackrecord: at least 3 outcomes published")
     assert interrupted == "trackrecord: interrupted"
-
-
-@pytest.mark.parametrize(
-    ("command", "what"),
-    [
-        (("rebuild",), "scoring outcomes"),
-        (("consolidate",), "reading episodes"),
-        (("export", os.devnull + "x"), "exporting"),
-    ],
-)
-def test_each_long_command_shows_what_it_does(
-    command, what, learnt, trackrecord, project, tmp_path, up
-):
-    """On a terminal only."""
-    learnt({"task_id": "t", "success": True, "strategy": "Tests first"})
-    given = [str(tmp_path / "export") if word.startswith(os.devnull) else word for word in command]
-    ran = trackrecord(*given, "--project", project)
-    assert ran.status == 0
-    assert what not in ran.err
-    with Terminal(*given, "--project", project) as terminal:
-        terminal.wait_for(what)
-        assert terminal.wait() == 0

@@ -122,34 +122,3 @@ def test_an_export_of_what_is_left_knows_the_rest(aged, trackrecord, monkeypatch
     with store_at(load_settings().effective_database_url) as engine:
         again = [outcome("year", received=aged, project=each) for each in ("shop", "copy")]
         assert teach(engine, again, now=aged).too_old == 2
-
-
-# What commands say of removed outcomes that their answers miss.
-SAYING = {
-    ("criteria", "show", "own"): ("outcomes",),
-    ("patterns", "list"): (),
-    ("runs", "list"): ("outcomes",),
-    ("runs", "list", "--text", "xylophon"): ("outcomes", "texts"),
-}
-
-
-def test_commands_about_removed_outcomes_say_what_they_lack(aged, trackrecord, monkeypatch):
-    """In words, and in JSON that is an object; for runs also as of a moment."""
-    monkeypatch.setenv("TRACKRECORD_RETENTION__OUTCOMES_DAYS", "90")
-    monkeypatch.setenv("TRACKRECORD_RETENTION__BODIES_DAYS", "7")
-    assert trackrecord("prune").status == 0
-    year = aged // DAY * DAY - 365 * DAY
-    notes = {
-        "outcomes": "only those that are left are counted or listed",
-        "texts": f"texts of outcomes received before {day_before(aged, 7)} are removed",
-    }
-    for command, lacks in SAYING.items():
-        moments = [()]
-        if command[0] == "runs":
-            moments += [("--at", aged), ("--at", year + DAY - 1), ("--at", year - 1)]
-        for at in moments:
-            ran = trackrecord(*command, "--project", "shop", "--json", *at)
-            missing = set() if at == ("--at", year - 1) else set(lacks)
-            assert {each for each, note in notes.items() if note in ran.err} == missing, ran
-            if missing and isinstance(ran.json, dict):
-                assert ran.json["removed"] in ran.err

@@ -68,54 +68,6 @@ def runs(up, reported, trackrecord, project):
     return call
 
 
-def test_newest_first_with_calls_and_grounds(runs, project):
-    """Each run as it was reported."""
-    found = runs("list")
-    assert [run["outcome_id"] for run in found] == ["mine-1", "codex:s2:p1", "claude-code:s1:p1"]
-    oldest = found[-1]
-    assert oldest["project"] == project
-    assert (oldest["success"], oldest["outcome_source"]) == (False, "tests")
-    assert oldest["grounds"] == [{"kind": "tests", "says": "shell:pytest failed", "call": 1}]
-    assert oldest["calls"] == [
-        {"tool": "Edit", "ok": True, "error": None, "duration_ms": 12},
-        {"tool": "shell:pytest", "ok": False, "error": "2 tests failed", "duration_ms": None},
-    ]
-    assert oldest["commits"] == ["0a1b2c3d4e"]
-    assert oldest["ended_at"] == "2023-11-14T22:13:20.000Z"
-
-
-@pytest.mark.parametrize(
-    ("wanted", "ids"),
-    [
-        (("--source", "codex"), ["codex:s2:p1"]),
-        (("--verdict", "success"), ["mine-1"]),
-        (("--verdict", "none"), []),
-        (("--ground", "interrupted"), ["codex:s2:p1"]),
-        (("--tool", "Edit"), ["codex:s2:p1", "claude-code:s1:p1"]),
-        (("--tool", "Edit", "--failed"), []),
-        (("--tool", "shell:pytest", "--failed"), ["claude-code:s1:p1"]),
-        (("--failed",), ["claude-code:s1:p1"]),
-        (("--task", "t3"), ["mine-1"]),
-        (("--commit", "0A1B2C3"), ["claude-code:s1:p1"]),
-        (("--limit", "1"), ["mine-1"]),
-        (("--limit", "1", "--verdict", "failure"), ["codex:s2:p1"]),
-        (("--at", "2020-01-01"), []),
-    ],
-)
-def test_only_what_is_asked_for(runs, wanted, ids):
-    """Filters hold together, and the limit counts what passes them."""
-    assert [run["outcome_id"] for run in runs("list", *wanted)] == ids
-
-
-def test_show_by_the_beginning_of_an_id(runs):
-    """One run; an unknown one is said to be unknown."""
-    assert runs("show", "codex")["outcome_id"] == "codex:s2:p1"
-    assert runs("show", "s1:p1")["outcome_id"] == "claude-code:s1:p1"
-    assert runs("show", "s1:p2", status=1)["error"] == "UnknownId"
-    assert runs("show", "nobody", status=1)["error"] == "UnknownId"
-    assert runs("show", "mine-1", "--at", "2020-01-01", status=1)["error"] == "UnknownId"
-
-
 def test_as_tables(up, reported, trackrecord, project):
     """The table says why a verdict is what it is, and how many calls failed."""
     ran = trackrecord("runs", "list", "--project", project)
@@ -128,23 +80,6 @@ def test_as_tables(up, reported, trackrecord, project):
     )
     none = trackrecord("runs", "list", "--source", "gemini", "--project", project)
     assert none.out == f"no runs to show in project {project!r}\n"
-
-
-def test_a_commit_that_is_none(up, reported, trackrecord, project):
-    """One line, exit 2."""
-    ran = trackrecord("runs", "list", "--commit", "main", "--project", project)
-    assert ran.status == 2
-    assert "hexadecimal" in ran.err
-
-
-def test_a_verdict_that_came_later(up, learnt, runs):
-    """A run that was reported twice is one run, as it stands by now."""
-    first = {"outcome_id": "codex:s9:p9", "task_id": "t9", "success": None, "source": "codex"}
-    learnt(first)
-    learnt(first | {"success": True, "outcome_source": "tests", "tool_graph": CALLS[:1]})
-    (run,) = runs("list", "--task", "t9")
-    assert (run["success"], run["outcome_source"], len(run["calls"])) == (True, "tests", 1)
-    assert runs("show", "codex:s9:p9")["success"] is True
 
 
 def test_in_a_repository_its_project_is_meant(

@@ -18,19 +18,6 @@ for line in sys.stdin:
     status = run(json.loads(line))
     print("\\n", json.dumps([status, sorted(sys.modules)]), sep="", file=sys.stderr)
 """
-_SHOW_COLLECTIONS = """
-import atexit, gc, sys
-from trackrecord_cli.entry import main
-
-def collections():
-    return sum(each["collections"] for each in gc.get_stats())
-
-before = collections()
-atexit.register(
-    lambda: print(collections() - before, gc.get_count()[0], gc.get_freeze_count(), file=sys.stderr)
-)
-main()
-"""
 HEAVY = {
     "alembic", "asyncio", "celery", "fakeredis", "pydantic", "pydantic_settings", "redis", "rich",
     "sqlalchemy", "structlog",
@@ -115,11 +102,3 @@ def test_a_reading_command_imports_what_it_reads_with(reading_imported, argument
     assert "trackrecord.learning.text.redaction.detectors" not in modules  # slow to compile
     # The tables' indexes have a part for each database; the store is in SQLite.
     assert not {name for name in modules if name.startswith("sqlalchemy.dialects.postgresql")}
-
-
-def test_no_garbage_is_collected_in_a_short_command(home_with_tables):
-    """Neither while it imports nor, since everything is frozen then, when it ends."""
-    ran = _python(home_with_tables, "-c", _SHOW_COLLECTIONS, "projects")
-    collections, unfrozen, frozen = map(int, ran.stderr.split())
-    assert collections == 0
-    assert unfrozen < 1_000 < frozen

@@ -66,31 +66,6 @@ def test_revoked_tokens_stay_on_the_list(nothing_up, trackrecord):
     assert one["token"] not in ran.out + again.out
 
 
-def test_lists_for_people(nothing_up, trackrecord):
-    """What there is, what is not there, and how much more there is."""
-    assert trackrecord("token", "list").out.startswith("there are no tokens; ")
-    for _ in range(2):
-        trackrecord("token", "create", "--all-projects")
-    ran = trackrecord("token", "list", "--limit", "1")
-    heading, row = ran.out.splitlines()
-    assert heading.split("\t")[:4] == ["id", "name", "project", "permission"]
-    assert row.split("\t")[1:4] == ["-", "all projects", "read"]
-    assert ran.err == "1 more; --limit shows it\n"
-
-
-def test_what_cannot_be_asked_for(nothing_up, trackrecord):
-    """One line each."""
-    for options, said in (
-        (("--project", "web", "--all-projects"), "not both"),
-        (("--name", "x" * 129), "1 to 128 characters"),
-        (("--name", " "), "1 to 128 characters"),
-        (("--project", ""), "1 to 128 characters"),
-    ):
-        ran = trackrecord("token", "create", *options)
-        assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1)
-        assert said in ran.err
-
-
 @pytest.mark.parametrize(
     ("project", "name"), [("", "x"), ("x\0", "x"), ("x", "\0"), ("x", "x" * 129)]
 )

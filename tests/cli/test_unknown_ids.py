@@ -173,19 +173,6 @@ def test_an_id_alone_finds_its_project(known, trackrecord, project):
     }  # fmt: skip
 
 
-def test_the_id_of_a_run_in_a_list_of_all_projects_finds_it(
-    up, trackrecord, project, outcomes_file
-):
-    """As a terminal shows it: without the agent, and with the beginning of session and prompt."""
-    run = {"outcome_id": f"codex:{project}-session:prompt-1", "task_id": "t", "success": True}
-    path = outcomes_file(run, {**run, "outcome_id": f"codex:{project}-session:other-2"})
-    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    shown = trackrecord("runs", "show", f"{project}-sess:prom", "--json")
-    assert shown.json["outcome_id"] == run["outcome_id"]
-    assert shown.err == f"'{project}-sess:prom' is in project {project!r}\n"
-    assert trackrecord("runs", "show", f"{project}-sess:quite").status == 1
-
-
 def test_an_id_of_another_project_than_the_named_one(known, learnt, trackrecord, project):
     """Is refused with the name of the other one, where nothing is done."""
     other = f"{project}-b"

@@ -1,8 +1,7 @@
-"""Fetch the real agents and frameworks by the names of their packages: `make clients` runs this.
+"""Fetch the real agents by the names of their packages: `make clients` runs this.
 
-Nothing is installed on the machine: each agent's package is unpacked into a folder, and each
-framework has a virtual environment of its own there. Which registry they come from is npm's and
-pip's configuration alone.
+Nothing is installed on the machine: each agent's package is unpacked into a folder. Which registry
+they come from is npm's configuration alone.
 """
 
 import argparse
@@ -34,11 +33,6 @@ PROGRAMS: Final = {
 }
 # What opencode installs by itself, slowly, when a home first has a plugin.
 OPENCODE_PLUGIN: Final = f"@opencode-ai/plugin@{PACKAGES['opencode'].rpartition('@')[2]}"
-FRAMEWORKS: Final = {
-    "pydantic-ai": ("pydantic-ai-slim",),
-    "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
-    "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain"),
-}
 
 
 def main() -> None:
@@ -54,8 +48,6 @@ def main() -> None:
     _install_from_npm(OPENCODE_PLUGIN, folder / "opencode" / "config")
     for name, package in PROGRAMS.items():
         _install_from_npm(package, folder / name)
-    for name, packages in FRAMEWORKS.items():
-        _install(packages, folder / "frameworks" / name)
 
 
 def _fetch(package: str, target: Path) -> None:
@@ -86,20 +78,6 @@ def _install_from_npm(package: str, target: Path) -> None:
     if subprocess.run(command, cwd=target, check=False).returncode:
         shutil.rmtree(target)
         sys.exit(f"make clients: npm cannot install {package}; its reason is above")
-
-
-def _install(packages: tuple[str, ...], target: Path) -> None:
-    """Make a virtual environment with these packages, unless it is there."""
-    stamp = target / "installed"
-    if stamp.is_file() and stamp.read_text().split() == list(packages):
-        return
-    print(f"installing {' '.join(packages)} ...")
-    shutil.rmtree(target, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", target], check=True)
-    pip = [target / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    if subprocess.run([*pip, "--disable-pip-version-check", *packages], check=False).returncode:
-        sys.exit(f"make clients: pip cannot install {packages[0]}; its reason is above")
-    stamp.write_text("\n".join(packages))
 
 
 if __name__ == "__main__":

@@ -73,11 +73,3 @@ def test_what_is_read_back_is_not_replaced_again(agent_name, summarised, workpla
     printed, requests = played(AGENTS[agent_name], workplace(project), reading)
     assert "step 17 of the shop" in requests[-1], printed
     assert len(json.loads(summarised("artifacts", "list", "--project", project, "--json"))) == 1
-
-
-@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
-def test_it_is_not_replaced_where_nobody_asked_for_it(agent_name, live, workplace):
-    """As `trackrecord install` leaves it."""
-    project = f"{agent_name}-plain"
-    printed, requests = played(AGENTS[agent_name], workplace(project))
-    assert any("step 17 of the shop" in request for request in requests), printed

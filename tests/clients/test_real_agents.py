@@ -1,6 +1,5 @@
 """Real agents against a stand-in for their models: one outcome, whichever way it comes."""
 
-import json
 import shlex
 import subprocess
 from pathlib import Path
@@ -104,23 +103,6 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     assert grounds(again) == grounds(imported)
     if name == "secrets":
         assert not leaks(live.home) | leaks(later.home)
-
-
-@pytest.mark.parametrize("agent_name", ["claude-code", "codex"])
-def test_the_runs_of_the_folder_that_one_is_in(agent_name, live, workplace):
-    """The list is that of the folder's project, and a run is shown by its id alone."""
-    agent, project = AGENTS[agent_name], f"{agent_name}-listed"
-    place = workplace(project)
-    story = stories(place.folder)["mended"]
-    with playing(story.script) as model:
-        play(agent, story, place._replace(model=model.url))
-    assert until(lambda: facts(agent, live.runs(project)) == expected(agent, story))
-    listed = json.loads(live("runs", "list", "--json", folder=place.folder))
-    (run,) = live.runs(project)
-    assert [each["outcome_id"] for each in listed] == [run["outcome_id"]]
-    shown = live("runs", "show", run["outcome_id"])
-    assert story.asked[0] in shown
-    assert project in shown
 
 
 def leaks(home: Path) -> set[str]:

@@ -161,65 +161,29 @@ def test_example_bodies_are_outcomes():
         decode_outcome(body.encode())
 
 
-def test_example_memories_are_memories():
-    """Every memory in an example is a valid one, and the bound is that of the code."""
-    found = [
-        memory
-        for block in blocks("sh")
-        for memory in re.findall(r"memory '(\{.*?\})'", block.text, re.DOTALL)
-    ]
-    assert found
-    for memory in found:
-        decode_memory(memory.encode())
-    assert f"at most {MAX_TEXT_CHARS} characters" in text_of(PAGE)
-
-
-def test_example_exposures_are_exposures():
-    """Every exposure in an example is a valid one, and the bound is that of the code."""
-    found = [
-        exposure
-        for block in blocks("sh")
-        for exposure in re.findall(r"exposure '(\{.*?\})'", block.text, re.DOTALL)
-    ]
-    assert found
-    for exposure in found:
-        decode_exposure(exposure.encode())
-    assert f"At most {MAX_ENTRIES}" in text_of(PAGE)
-
-
-def test_the_example_of_a_hint_is_one():
-    """As the page shows it."""
-    (found,) = [
-        hint
-        for block in blocks("sh")
-        for hint in re.findall(r"  hint '(\{.*?\})'", block.text, re.DOTALL)
-    ]
-    decode_hint(found.encode())
-
-
-def test_example_recalls_are_recalls():
-    """Every recall in an example is a valid one, and the bound is that of the code."""
-    found = [
-        recall
-        for block in blocks("sh")
-        for recall in re.findall(r"recall '(\{.*?\})'", block.text, re.DOTALL)
-    ]
-    assert found
-    for recall in found:
-        decode_recall(recall.encode())
-    assert text_of(PAGE).count(f"At most {MAX_MEMORIES}") == 2
-
-
-def test_example_feedback_is_feedback():
-    """Each piece of feedback in an example is valid."""
+@pytest.mark.parametrize(
+    ("kind", "decode", "bound"),
+    [
+        ("memory", decode_memory, f"at most {MAX_TEXT_CHARS} characters"),
+        ("exposure", decode_exposure, f"At most {MAX_ENTRIES}"),
+        ("hint", decode_hint, ""),
+        ("recall", decode_recall, f"At most {MAX_MEMORIES}"),
+        ("feedback", decode_feedback, ""),
+    ],
+)
+def test_examples_of_other_kinds_are_valid(kind, decode, bound):
+    """Every one that is shown, and the bound is that of the code."""
     found = [
         given
         for block in blocks("sh")
-        for given in re.findall(r"  feedback '(\{.*?\})'", block.text, re.DOTALL)
+        for given in re.findall(rf" {kind} '(\{{.*?\}})'", block.text, re.DOTALL)
     ]
-    assert len(found) == 2
+    assert found
+    assert len(found) == {"hint": 1, "feedback": 2}.get(kind, len(found))
     for given in found:
-        decode_feedback(given.encode())
+        decode(given.encode())
+    assert bound in text_of(PAGE)
+    assert kind != "recall" or text_of(PAGE).count(bound) == 2
 
 
 def test_example_errors_are_errors():

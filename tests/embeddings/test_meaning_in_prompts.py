@@ -34,13 +34,11 @@ from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading import task_vectors
 from trackrecord.prompt.reading.cache import (
-    complete_vectors,
     read_vectors,
     write_document,
     write_vectors,
 )
-from trackrecord.prompt.reading.client import RankingsReader, given_readers
-from trackrecord.prompt.reading.context import context
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -144,12 +142,6 @@ def test_a_record_is_found_by_its_meaning(settings, fake_client):
     assert [each.id for each in by_words.competences] != ["ci"]
 
 
-def test_the_choice_knows_the_meaning(settings, fake_client):
-    """A record that fits alone is sure."""
-    answer = RankingsReader(settings, fake_client).read(task=TASK)
-    assert (answer.chosen_by, answer.needs_more) == ("records", False)
-
-
 def test_the_endpoint_is_asked_once_for_a_task(settings, fake_client, endpoint):
     """Whichever process asks again finds the vector in Redis; after another model it is asked."""
     for _ in range(3):
@@ -240,16 +232,6 @@ def test_another_model_embeds_all_anew(settings, fake_client, home, endpoint):
     assert RankingsReader(other, fake_client).read(task=TASK).compared_by == "embeddings"
 
 
-def test_unchanged_vectors_are_not_written_again(settings, fake_client):
-    """Agents read them again only when a record has changed."""
-    stamp, _ = read_vectors(fake_client, settings, "default")
-    put(fake_client, settings, *RECORDS, revision=2)
-    assert not complete_vectors(fake_client, settings, "default")
-    embedded(fake_client, settings)
-    assert complete_vectors(fake_client, settings, "default")
-    assert read_vectors(fake_client, settings, "default")[0] == stamp
-
-
 def test_vectors_of_another_version_are_made_anew(settings, fake_client):
     """Until then words decide, and the answer is not stale."""
     key = settings.keys.rankings("default")
@@ -326,15 +308,6 @@ def test_both_commands_and_context_compare_by_meaning(
         told = json.loads(capfd.readouterr().out)
         assert told["compared_by"] == "embeddings"
         assert "red build" in told["prompt"]
-
-
-def test_context_compares_by_meaning(settings, fake_client):
-    """Both calls have one engine; a question without competences asks for nothing."""
-    with given_readers.within(RankingsReader(settings, fake_client)):
-        found = context(task=TASK, conditions={"os": "linux"})
-        assert "red build" in found.prompt
-        assert found.compared_by == "embeddings"
-        assert context(task=TASK, exclude=["competences"]).compared_by == "words"
 
 
 def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):

@@ -86,12 +86,6 @@ def test_two_candidates() -> None:
     assert choice.needs_more
 
 
-def test_no_candidate() -> None:
-    """Nothing is known."""
-    assert choose(RULES, {}).confidence == 0
-    assert choose(RULES, {}).needs_more
-
-
 def test_ties_fall_by_id() -> None:
     """And nothing stands out."""
     choice = choose(RULES, {"b": 0.5, "a": 0.5})

@@ -17,11 +17,6 @@ def test_thirty_days() -> None:
     assert decayed(1.0, 30 * DAY, 90.0) == pytest.approx(0.7937, abs=5e-5)
 
 
-def test_half_after_a_half_life() -> None:
-    """Exactly."""
-    assert decayed(8.0, 90 * DAY, 90.0) == 4.0
-
-
 def test_the_future_counts_as_now() -> None:
     """A clock that runs ahead makes nothing weigh more than it did."""
     assert decayed(3.0, -DAY, 90.0) == 3.0

@@ -1,6 +1,5 @@
 """Episodes: signatures, and the order in which tools were really used."""
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,14 +131,6 @@ def test_a_long_circle_takes_no_time() -> None:
     many = 20_000
     graph = [ToolCall(tool="t", id=n, depends_on=(n ^ 1,)) for n in range(many)]
     assert procedure_of(RULES, graph) == ("t",)
-
-
-def test_msgspec_calls_are_calls() -> None:
-    """What the wire format decodes to is what the rules take."""
-    decoded = msgspec.json.decode(
-        b'[{"tool":"a","args":{"x":1},"depends_on":[1]}]', type=list[ToolCall]
-    )
-    assert procedure_of(RULES, decoded) == ("a",)
 
 
 def test_calls_of_the_user_are_not_a_part_of_the_procedure() -> None:

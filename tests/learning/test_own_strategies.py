@@ -39,12 +39,6 @@ def test_they_are_recognised_like_the_twelve(monkeypatch, fields):
     assert touched(load_settings(), **fields) == [(SLUG, "strategy")]
 
 
-def test_a_negated_mention_is_none(monkeypatch):
-    """As for the twelve."""
-    monkeypatch.setenv("TRACKRECORD_STRATEGIES", json.dumps(OWN))
-    assert touched(load_settings(), description="Don't split by tenant.") == []
-
-
 def test_from_a_file(tmp_path, monkeypatch):
     """Each is a table of its own in TOML."""
     file = tmp_path / "own.toml"

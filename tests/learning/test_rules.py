@@ -76,15 +76,6 @@ def test_every_number_can_be_refused() -> None:
 
 
 @pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
-def test_refused_directly(
-    group: str, rules: Callable[..., object], field: str, value: float
-) -> None:
-    """Whoever builds rules in code."""
-    with pytest.raises(ValueError, match=field):
-        rules(**{field: value})
-
-
-@pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
 def test_refused_from_the_environment(
     group: str,
     rules: Callable[..., object],
@@ -98,12 +89,3 @@ def test_refused_from_the_environment(
         load_settings()
     assert group in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number that makes sense is used."""
-    monkeypatch.setenv("TRACKRECORD_SCORING__FAST_MS", "1000")
-    monkeypatch.setenv("TRACKRECORD_DECAY__HALF_LIFE_DAYS", "30")
-    settings = load_settings()
-    assert settings.scoring == ScoringRules(fast_ms=1000)
-    assert settings.decay == DecayRules(30.0)

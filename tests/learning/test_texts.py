@@ -73,13 +73,6 @@ def test_the_content_of_an_anti_pattern(content: str) -> None:
     assert warning(failing, "zh") == chinese
 
 
-def test_the_content_in_chinese() -> None:
-    """As the rules give it."""
-    for content in ("按文件类型拆分", "按文件类型拆分。", "避免：按文件类型拆分"):
-        expected = "避免:智能体的策略“按文件类型拆分”。失败5/7次(71%失败率)"
-        assert warning(inversion(content, 5, 7), "zh") == expected
-
-
 OWN = TextRules(warning_prefix="Last resort (ask):", warning_prefix_zh="慎用：")
 
 

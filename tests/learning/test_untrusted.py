@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.learning.text.inert import bounded, one_line, unlabelled
 
 # Markdown's and Unicode's trouble is likelier here than in plain text().
@@ -93,16 +92,6 @@ def test_one_inert_line(text: str, limit: int) -> None:
 def test_plain_text_is_left_alone(text: str) -> None:
     """But for its spaces."""
     assert one_line(text) == " ".join(text.split())
-
-
-@pytest.mark.linear_time
-@pytest.mark.parametrize(
-    "piece", ["# ", "- ", "-", "1. ", ">", "|", "`", "~", "<", "\n", " ", "\u200b", "= ", "* * "]
-)
-def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
-    """Eight times the text takes about eight times as long."""
-    short, long = (repeated(piece, length) + "x" for length in (32 * 1024, 256 * 1024))
-    assert grows_by_at_most(8, one_line, short=short, long=long)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.question.question import DEFAULT_BUDGET, PromptQuestion, asked_for
-from trackrecord.prompt.question.section_filter import SectionFilter
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
@@ -109,17 +108,6 @@ def test_context_treats_them_alike():
         assert "project must be" in found.problem
         with pytest.raises(InvalidCandidate):
             trackrecord.context(candidates=[{"id": "t"}])
-
-
-def test_sections_that_are_asked_for():
-    """By name, one or several; what is not given is as in the settings."""
-    usual = PromptQuestion("p", sections=SectionFilter(exclude=frozenset({"memories"})))
-    asked = asked_for(USUAL, include="lessons", exclude=("past_tasks", "failing"))
-    assert asked.sections == SectionFilter(
-        frozenset({"lessons"}), frozenset({"past_tasks", "failing"})
-    )
-    assert asked_for(usual).sections == usual.sections
-    assert asked_for(usual, exclude=[]).sections == SectionFilter()
 
 
 @pytest.mark.parametrize("given", [["lesson"], "lesson", ["lessons", "lesson"], {"lesson": 1}])

@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace as replace_fields
 
 from tests.prompt.advised import advice, expected
-from tests.support.prompt_answers import answer_from, context_from
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.competences.record import (
     Competence,
     Performance,
     RecipeStep,
     TriggerCounts,
 )
-from trackrecord.learning.competences.rules import Lifecycle, Status
+from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import (
@@ -23,7 +23,6 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.question import PromptQuestion, asked_for
-from trackrecord.prompt.question.rules import ContextRules
 
 NOW = time.time()
 TASK = "the build is red"
@@ -107,13 +106,6 @@ def test_what_runs_say_of_a_procedure_holds_whatever_its_record_is_called(name, 
     assert [each.id for each in answer.competences] == ["named"] * is_good
 
 
-def test_two_records_that_fit_alike_need_more_information():
-    """How far the best one stands out is little."""
-    answer = ask(document(LINUX, WINDOWS))
-    assert answer.needs_more
-    assert 0 < answer.confidence < 0.2
-
-
 def test_the_rule_of_the_store_decides_when_more_is_needed():
     """The setting is the daemon's; the document brings it."""
     assert not ask(document(LINUX, WINDOWS, needs_more_below=0.01)).needs_more
@@ -132,19 +124,6 @@ def test_what_somebody_disputes_is_no_candidate_of_the_votes():
     """The rest is what is chosen from."""
     given = advice({TASK: [(["make", "apt"], 3, 0), (["choco", "nmake"], 1, 0)]})
     assert ask(document(disputed=("apt+make",)), given=given).confidence == 1.0
-
-
-def test_context_says_the_same():
-    """Both calls have one engine."""
-    found = document(LINUX, WINDOWS)
-    composed = context_from(
-        found, (), ContextRules(), project="p", problem=None, task=TASK, budget=2000,
-        language="en", memory_rules=MemoryRules(), now=NOW, conditions={"os": "windows"},
-    )  # fmt: skip
-    answer = ask(found, conditions={"os": "windows"})
-    for name in ("confidence", "needs_more", "chosen_by", "compared_by"):
-        assert getattr(composed, name) == getattr(answer, name), name
-    assert composed.prompt == answer.prompt
 
 
 def test_the_record_that_was_used_under_the_tasks_conditions_comes_first():
@@ -171,20 +150,6 @@ def test_conditions_that_are_named_in_a_line_cannot_pass_for_other_text():
     assert "条件不同:b=1, c=1" in ask(found, conditions=asked, language="zh").prompt
 
 
-def test_what_contradicts_is_what_a_small_budget_drops():
-    """Its place goes to what was used under these conditions."""
-    found = document(LINUX, WINDOWS)
-    few = ask(found, conditions={"os": "windows"}, rules=ContextRules(max_learnt=1))
-    assert [each.id for each in few.competences][:1] == ["on-windows"]
-
-
-def test_a_record_with_unknown_conditions_stands_between():
-    """Nothing speaks for it or against it."""
-    plain = record("plain", ["retry"], good=9)
-    answer = ask(document(LINUX, plain, WINDOWS), conditions={"os": "windows"})
-    assert [each.id for each in answer.competences] == ["on-windows", "plain", "on-linux"]
-
-
 def test_a_procedure_that_the_conditions_contradict_gets_no_votes():
     """Nor is it recommended."""
     runs = [(["make", "apt"], 6, 0), (["choco", "nmake"], 5, 0), (["look"], 0, 9)]
@@ -194,20 +159,6 @@ def test_a_procedure_that_the_conditions_contradict_gets_no_votes():
     answer = ask(found, given=given, conditions={"os": "windows"})
     assert answer.procedures == ()
     assert (answer.confidence, answer.needs_more) == (1.0, False)
-
-
-def test_each_of_several_conditions_of_a_trigger_counts():
-    """Not only the most frequent ones: it was used on both systems."""
-    both = record("both", ["cargo"], conditions={"os": "linux"}, further=({"os": "windows"},))
-    answer = ask(document(both, LINUX), conditions={"os": "windows"})
-    assert [each.id for each in answer.competences] == ["both", "on-linux"]
-
-
-def test_a_contested_record_still_ranks_by_conditions():
-    """Its status is another matter."""
-    contested = record("c", ["nmake"], conditions={"os": "windows"}, status=Status.CONTESTED)
-    answer = ask(document(LINUX, contested), conditions={"os": "windows"})
-    assert answer.competences[0].id == "c"
 
 
 @pytest.mark.parametrize("wrong", [object(), {"a": object()}, {"a": "x" * 3000}, {1, 2}.__iter__()])

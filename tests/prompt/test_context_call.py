@@ -121,65 +121,12 @@ def test_both_are_ranked_together(fake_client, settings, process):
     assert 0 <= answer.age_s < 60
 
 
-def test_the_whole_text(fake_client, settings, process):
-    """Sections in their order, each once, and its tokens."""
-    write_document(fake_client, settings, LEARNT)
-    answer = trackrecord.context("p", candidates=[CURRENT], budget=400)
-    assert answer.prompt == (
-        "## Anti-Patterns to Avoid\n\n"
-        "Based on past failures, avoid these strategies:\n\n"
-        '- AVOID: an agent\'s strategy "big-bang". Failed 6/7 times (86% failure rate)\n\n'
-        "## Proven Patterns\n\n"
-        '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 runs succeeded]\n\n'
-        "## Established Patterns\n\n"
-        '- an agent\'s strategy "small-steps" [ESTABLISHED - 4 of 4 runs succeeded]\n\n'
-        "## Tool Procedures and How Often They Worked\n\n"
-        "- build [worked 4/5]\n- refund [worked 4/5]\n\n"
-        "## Tasks\n\nFix it"
-    )
-    assert 0 < answer.tokens <= 400
-    assert "## 要避免的反模式" in trackrecord.context("p", budget=400, lang="zh").prompt
-
-
-def test_memories_compete_by_their_confidence_and_no_past_task_without_a_task():
-    """A past task is similar to a task, or to nothing."""
-    answer = composed(REMEMBERED)
-    assert [(each.id, each.kind, each.score) for each in answer.taken] == [
-        ("m1", "memory", 0.9),
-        ("m2", "memory", 0.5),
-    ]
-    assert answer.prompt == ("## Memories\n\n- The build cache must be cleared\n- Use port 5432")
-    assert answer.not_competing == 7
-
-
-def test_memories_that_fit_the_task_compete():
-    """The rest has nothing to do with it, and is not counted as left out."""
-    answer = composed(REMEMBERED, task="the build is red")
-    assert set(ids(answer.taken)) == {"m1"}
-    assert (answer.left_out, answer.not_competing) == ((), 0)
-    weighed = composed(REMEMBERED, task="the build is red", rules=replace(RULES, memory_weight=0.0))
-    assert {each.score for each in weighed.taken} == {0.0}
-
-
 def test_an_agents_own_memory_replaces_the_learnt_one():
     """Of the same id; the report says so."""
     own = [Candidate(id="m1", kind="memory", text="Mine", score=0.1)]
     answer = composed(REMEMBERED, own)
     assert "Mine" in answer.prompt
     assert [(each.id, each.reason) for each in answer.left_out] == [("m1", "replaced")]
-
-
-def test_an_unchanged_choice_is_the_same_text(fake_client, settings, process):
-    """Whatever the scores, and in whichever order the agent hands its candidates in."""
-    write_document(fake_client, settings, LEARNT)
-    other = {"id": "a", "kind": "phase", "text": "Implementing"}
-    one = trackrecord.context("p", candidates=[CURRENT, other], budget=400)
-    low = tuple(msgspec.structs.replace(each, score=0.1) for each in LEARNT.patterns)
-    rescored = msgspec.structs.replace(LEARNT, patterns=low, computed_at=time.time(), revision=2)
-    write_document(fake_client, settings, rescored)
-    two = trackrecord.context("p", candidates=[other, CURRENT], budget=400)
-    assert ids(one.taken) != ids(two.taken)
-    assert one.prompt.encode() == two.prompt.encode()
 
 
 def test_what_is_left_out_and_why(process):
@@ -217,14 +164,6 @@ def test_one_that_is_not_ranked_replaces_nothing():
     assert sorted(each.kind for each in both.taken if each.id == "tests-first") == [
         "pattern", "task",
     ]  # fmt: skip
-
-
-def test_ranking_that_is_off_leaves_the_order_untouched():
-    """The agent's own first, as they were handed in, then what is learnt; the budget holds."""
-    own = [Candidate(id=name, kind="evidence", text="x", has_failure=name == "a") for name in "cba"]
-    answer = composed(LEARNT, own, replace(RULES, enabled=False))
-    assert ids(answer.taken)[:4] == ["c", "b", "a", "anti-big-bang"]
-    assert composed(LEARNT, own, replace(RULES, enabled=False), budget=60).tokens <= 60
 
 
 def test_ranking_that_is_off_leaves_the_text_untouched():
@@ -268,19 +207,6 @@ def test_settings_weigh_what_is_learnt(fake_client, home, monkeypatch):
     assert ids(trackrecord.context("p", **asked, config=config).taken)[:2] == ["now", "tests-first"]
 
 
-def test_another_version_of_the_cache_is_no_accident():
-    """States, languages and numbers that this version does not know do not compete."""
-    known = pattern("known", 8)
-    odd = (
-        msgspec.structs.replace(known, id="later", state="legendary"),
-        msgspec.structs.replace(known, id="mute", lines={"fr": "- muet"}),
-        msgspec.structs.replace(known, id="huge", score=1e300),
-        msgspec.structs.replace(known, id=""),
-    )
-    answer = composed(document(patterns=(known, *odd)))
-    assert (ids(answer.taken), answer.not_competing) == (["known"], 4)
-
-
 def test_without_redis_the_agents_own_are_ranked(process_of_a_server):
     """Marked so."""
     answer = trackrecord.context("p", "fix", [CURRENT], 100)
@@ -289,60 +215,12 @@ def test_without_redis_the_agents_own_are_ranked(process_of_a_server):
     assert "redis is unavailable" in answer.problem
 
 
-def test_the_last_rankings_stand_in_when_redis_goes_away(
-    redis_server, settings, process_of_a_server
-):
-    """Marked stale, with their age and the reason."""
-    with redis_server.client() as client:
-        write_document(client, settings, LEARNT)
-    fresh = trackrecord.context("p", candidates=[CURRENT], budget=400)
-    redis_server.stop()
-    stale = trackrecord.context("p", candidates=[CURRENT], budget=400)
-    assert (fresh.is_stale, stale.is_stale) == (False, True)
-    assert stale.prompt == fresh.prompt
-    assert stale.age_s >= fresh.age_s
-    assert "redis is unavailable" in stale.problem
-
-
-def test_another_project_takes_no_part(fake_client, settings, process):
-    """Nothing is ever read across projects."""
-    write_document(fake_client, settings, LEARNT)
-    answer = trackrecord.context("q", candidates=[CURRENT], budget=400)
-    assert ids(answer.taken) == ["now"]
-    assert answer.problem == "nothing is learnt yet"
-
-
-def test_junk_in_the_cache(fake_client, settings, process):
-    """The agent's own are ranked all the same."""
-    fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b"[" * 9999})
-    answer = trackrecord.context("p", candidates=[CURRENT], budget=100)
-    assert answer.prompt == "## Tasks\n\nFix it"
-    assert answer.problem == "the cache was written by another version"
-
-
-def test_wrong_settings_are_a_problem_and_no_error(monkeypatch):
-    """As with rankings()."""
-    monkeypatch.setattr(rankings_client, "_readers", {})
-    monkeypatch.setenv("TRACKRECORD_CONTEXT__PHASE_WEIGHT", "9")
-    answer = trackrecord.context(candidates=[CURRENT], budget=100)
-    assert answer.prompt == "## Tasks\n\nFix it"
-    assert "phase_weight must lie in 0..5" in answer.problem
-    assert (answer.project, trackrecord.rankings().problem) == ("default", answer.problem)
-
-
 def test_what_the_caller_hands_in_wrongly_is_an_error(process):
     """The message names the culprit."""
     with pytest.raises(InvalidCandidate, match="candidate 'now': there are two"):
         trackrecord.context("p", candidates=[CURRENT, CURRENT])
     with pytest.raises(SettingsError, match="phase_weight"):
         trackrecord.context("p", config={"weights": {"phase": 6}})
-
-
-def test_an_unknown_language_is_english(fake_client, settings, process):
-    """Asking for a prompt's text never breaks an agent."""
-    write_document(fake_client, settings, LEARNT)
-    assert "## Proven Patterns" in trackrecord.context("p", budget=400, lang="fr").prompt
-    assert "## Proven Patterns" in trackrecord.rankings(project="p", lang="fr").prompt
 
 
 @given(st.integers(-5, 200), st.booleans())

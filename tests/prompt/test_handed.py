@@ -140,16 +140,6 @@ def test_off_explores_nothing_and_some_explores_every_task(reader_of):
     )
 
 
-def test_the_text_of_chinese_prompts_marks_it_too(reader_of):
-    """In their language."""
-    reader = reader_of()
-    texts = [
-        reader.read(project="p", task_id=f"t{n}", explore="full", lang="zh").prompt
-        for n in range(30)
-    ]
-    assert any(TRIED["zh"] in text for text in texts)
-
-
 def test_context_keeps_the_agents_own_candidates_of_a_withheld_task(reader_of):
     """What is learnt is withheld, and what the agent brings is not."""
     own = [{"id": "now", "kind": "task", "text": "Fix it"}]

@@ -45,17 +45,6 @@ CACHE = memory("m1", "Clear the build cache first", confidence=0.9)
 PITFALL = memory("m2", "KNOWN PITFALL: The login test hides errors", kind=MemoryType.ANTI_PATTERN)
 
 
-def test_without_a_task():
-    """By effective confidence."""
-    found = answer(memories=(PITFALL, CACHE))
-    assert found.prompt == (
-        "## Memories\n\n"
-        '- an agent noted: "Clear the build cache first" [confidence 0.9]\n'
-        '- an agent noted, known as a pitfall: "The login test hides errors" [confidence 0.5]'
-    )
-    assert found.left_out == 0
-
-
 def test_with_a_task():
     """What has words in common with it, and nothing else."""
     found = answer(task="the login test fails", memories=(CACHE, PITFALL))
@@ -66,23 +55,6 @@ def test_with_a_task():
         '"The login test hides errors" [confidence 0.5]'
     )
     assert found.left_out == 0
-
-
-def test_in_chinese():
-    """Headings, labels and the word for a pitfall; and found by Chinese words."""
-    found = answer(
-        task="清理缓存",
-        language="zh",
-        memories=(memory("m", "KNOWN PITFALL: 先清理缓存", kind=MemoryType.ANTI_PATTERN),),
-    )
-    assert found.prompt == ("## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]")
-
-
-def test_limit_and_what_is_left_out():
-    """So many of each kind; what there is beyond the cache counts where no task is given."""
-    found = answer(limit=1, memories=(CACHE, PITFALL), beyond={"memories": 40})
-    assert ([each.id for each in found.memories], found.left_out) == (["m1"], 41)
-    assert answer(task="login", memories=(CACHE, PITFALL), beyond={"memories": 40}).left_out == 0
 
 
 @given(st.lists(st.text(max_size=80), max_size=12), st.integers(0, 200), st.sampled_from(LANGUAGES))

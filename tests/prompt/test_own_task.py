@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.support.prompt_answers import context_from
 from trackrecord.artifacts.output_records import OutputRecord
-from trackrecord.errors import SettingsError
 from trackrecord.inflight.errors import ERROR_TYPES, TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
@@ -213,20 +212,6 @@ def test_an_agents_own_candidates_count_alone_for_their_maximum():
     assert [each.id for each in answer.left_out] == ["c10", "c11"]
 
 
-def test_with_ranking_off_they_follow_the_agents_own():
-    """Which stand as they were handed in."""
-    own = [replace_id(name) for name in "zyx"]
-    answer = composed(task_with(error(1)), own, replace(RULES, enabled=False))
-    assert answer.prompt == (
-        "text z\n\ntext y\n\ntext x\n\n## Previous Errors of This Task\n\n"
-        "- tool_failure: no such table: users"
-    )
-
-
-def replace_id(name):
-    return Candidate(id=name, kind="decision", text=f"text {name}")
-
-
 def test_a_budget_for_what_is_learnt_of_nothing_leaves_them():
     """They are not learnt."""
     answer = composed(task_with(error(1)), rules=replace(RULES, learnt_tokens=0))
@@ -247,11 +232,3 @@ def test_the_holdout_withholds_what_is_learnt_and_nothing_of_the_task_itself():
         answer = composed(task_with(error(1)), (), document=known, exposure_plan=exposure_plan)
         assert [each.id.partition(":")[0] for each in answer.taken] == expected
         assert answer.exposure.entries == ("memory:m",)
-
-
-def test_a_wrong_section_in_a_configuration_names_those_that_there_are():
-    """Also those of the task's own record."""
-    from trackrecord.prompt.question.partial_rules import rules_from
-
-    with pytest.raises(SettingsError, match="past_tasks, errors, evidence"):
-        rules_from({"exclude": ["error"]})

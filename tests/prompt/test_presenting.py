@@ -37,13 +37,6 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
         assert getattr(warning, name) == getattr(plain, name)
 
 
-def test_a_deprecated_pattern_tells_what_failed():
-    """With its counts."""
-    assert presented(0.9).lines["en"] == (
-        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 runs failed, avoid using]'
-    )
-
-
 def test_the_reason_of_a_warning_that_a_person_decided_about_says_both():
     """The share that inverted it, and who decided what."""
     decision = Decision(DecisionAction.DEPRECATE, "ada", "it\nfailed elsewhere", 1.0)

@@ -94,15 +94,6 @@ def test_another_project_sees_nothing(fake_client, settings, reader):
         assert (answer.prompt, answer.problem) == ("", "nothing is learnt yet")
 
 
-def test_chinese_text_for_chinese_prompts(fake_client, settings, reader):
-    """Headings, verdicts and the names of strategies."""
-    split = pattern("split-by-component", 5, 0, "Split by component")
-    write_document(fake_client, settings, document(patterns=(split,)))
-    assert reader.read(project="p", lang="zh").prompt == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5次运行中5次成功]"
-    )
-
-
 def test_a_task_orders_the_competences(fake_client, settings, reader):
     """Only those whose trigger or recipe fits the task are handed out, whatever their ids."""
     now = time.time()
@@ -224,13 +215,6 @@ def _connections(listening: socket.socket) -> int:
             listening.accept()[0].close()
             accepted += 1
     return accepted
-
-
-def test_a_cache_of_another_version_is_no_accident(fake_client, settings, reader):
-    """What cannot be read is said; the worker will write it anew."""
-    fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b'{"v": 9}'})
-    answer = reader.read(project="p")
-    assert (answer.prompt, answer.problem) == ("", "the cache was written by another version")
 
 
 def test_an_older_revision_never_replaces_a_newer_one(client, settings):

@@ -14,7 +14,6 @@ from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import SectionFilter
 
 TASKS = {
     "refund the order of a customer": [
@@ -183,35 +182,6 @@ def test_a_lesson_takes_the_place_of_the_same_failing_procedure():
     assert (ids(answer.lessons), answer.failing) == (["x"], ())
 
 
-def test_procedures_of_similar_successes():
-    """With the counts of similar tasks, and only what successes used more often than by chance."""
-    refund, look = ("get_order", "issue_refund"), ("get_order",)
-    tasks = {
-        "refund the order of a customer": [(refund, 6, 0), (look, 0, 4)],
-        "refund an order that was returned": [(refund, 4, 1)],
-    }
-    answer = asked(advice(tasks), "refund an order")
-    assert answer.prompt.startswith(
-        "## What Worked in Similar Tasks\n\n"
-        "- get_order → issue_refund "
-        "[used in 10 of 10 runs of similar tasks that succeeded, 1 of 5 that failed]"
-    )
-    assert asked(advice(tasks)).procedures == ()
-    counted = advice(tasks)
-    entries = (msgspec.structs.replace(each, is_recipe=False) for each in counted.procedures)
-    no_recipe = msgspec.structs.replace(counted, procedures=tuple(entries))
-    assert asked(no_recipe, "refund an order").procedures == ()
-    few = {text: [(tools, won // 2, lost) for tools, won, lost in tasks[text]] for text in tasks}
-    scattered = {
-        text: [*runs, (("search", "refund"), 7, 0), (("ask",), 4, 0)]
-        for text, runs in tasks.items()
-    }
-    of_one_task = {"refund an order": [(refund, 10, 1), (look, 0, 4)]}
-    easy = {"refund an order": [(refund, 6, 6), (look, 2, 2)], "refund it": [(refund, 6, 6)]}
-    for silent in (few, scattered, of_one_task, easy):
-        assert asked(advice(silent), "refund an order").procedures == ()
-
-
 def test_the_words_of_the_task_come_first():
     """A lesson that they name is told, whatever such tasks use, and before all others."""
     named = lesson(
@@ -280,18 +250,6 @@ def test_an_error_is_told_once():
     assert both.prompt.count("no such module") == 1
 
 
-def test_nothing_at_all_is_an_answer():
-    """Lessons about tools that such tasks do not use do not stand in."""
-    assert (
-        asked(
-            advice(TASKS, lessons=LESSONS[1:]),
-            "refund the order of a customer",
-            wanted=SectionFilter(include=frozenset({"lessons"})),
-        ).prompt
-        == ""
-    )
-
-
 def test_where_nothing_tells_what_is_related_the_few_strongest_stand_in():
     """Of the lessons about tools that most of the project's runs use."""
     many = tuple(
@@ -326,31 +284,6 @@ def test_what_is_learnt_leaves_room_for_the_agents_own():
     assert {each.reason for each in answer.left_out} == {"share"}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "sections"),
-    [
-        (SectionFilter(include=frozenset({"memories"})), {"memories"}),
-        (SectionFilter(exclude=frozenset({"memories"})), {"lessons"}),
-        (SectionFilter(), {"lessons", "memories"}),
-    ],
-)
-def test_sections_by_name(wanted, sections):
-    """Only those that are wanted; the others are named as excluded."""
-    answer = asked(
-        advice({}, lessons=LESSONS), memories=(memory("m", "Use uv", 0.5),), wanted=wanted
-    )
-    assert {why.section for why in answer.why if why.is_in} == sections
-    assert {why.section for why in answer.why if why.reason == "excluded"} == (
-        {"lessons", "memories"} - sections
-    )
-    by_rules = asked(
-        advice({}, lessons=LESSONS),
-        memories=(memory("m", "Use uv", 0.5),),
-        rules=ContextRules(include=tuple(wanted.include or ()), exclude=tuple(wanted.exclude)),
-    )
-    assert by_rules.prompt == answer.prompt
-
-
 def test_why_each_line_is_in_and_the_best_others_are_not():
     """Each line with its relevance; what is not about the task, and what had no room."""
     counted = advice(TASKS, lessons=LESSONS)
@@ -383,33 +316,6 @@ def test_a_past_task_is_shown_by_one_real_text():
     assert '"I am Anya Garcia, refund order 4711 of mia_li_3668' in shown
 
 
-def test_what_is_told_of_past_tasks_counts_all_that_are_alike():
-    """Also where their texts differ in a number, and whichever of them are the newest."""
-    texts = {f"Refund order {number}": [(("look", "refund"), 1, 0)] for number in range(38)}
-    texts |= {f"Refund order {number}": [(("look", "drop"), 0, 1)] for number in range(38, 60)}
-    (told,) = asked(advice(texts), "refund order 99").past_tasks
-    assert told.lines["en"] == (
-        '- "Refund order …" [38 of 60 succeeded: with refund 38 of 38, without 0 of 22]'
-    )
-    assert told.lines["zh"] == (
-        '- "Refund order …" [60次中38次成功:用refund的38次中38次,其余22次中0次]'
-    )
-
-
-def test_how_a_past_task_ended_says_nothing_by_itself():
-    """Without a difference, or with one that may be chance, or where little is alike."""
-    same = {f"Refund order {number}": [(("look", "refund"), 1, 0)] for number in range(38)}
-    same |= {f"Refund order {number}": [(("look", "refund"), 0, 1)] for number in range(38, 60)}
-    assert asked(advice(same), "refund order 99").past_tasks == ()
-    few = {"Refund order 1": [(("look", "refund"), 2, 0), (("look", "drop"), 0, 2)]}
-    assert asked(advice(few), "refund order 99").past_tasks == ()
-    known = advice(
-        {"Refund order 1": REFUNDS, "Say hello to everybody in the lobby": [(("look",), 1, 1)]}
-    )
-    assert asked(known, "refund order 99").past_tasks != ()
-    assert asked(known, "say hello").past_tasks == ()
-
-
 def test_a_past_task_of_another_repository_is_not_told():
     """In a project of several, the conditions or the text must name the task's own."""
     texts = {"Refund order 1": REFUNDS, "Repair the build": [(("look",), 1, 1)]}
@@ -429,17 +335,6 @@ def test_a_past_task_of_another_repository_is_not_told():
         for counted, wanted in ((both, is_told), (one, True)):
             found = asked(counted, task, conditions=conditions).past_tasks
             assert bool(found) is wanted, (task, conditions)
-
-
-def test_a_disputed_procedure_is_not_recommended_by_votes():
-    """Somebody contested or retracted its record."""
-    texts = {
-        f"Fix the red build of cart{number}": [(("edit", "test"), 1, 0), (("edit",), 0, 1)]
-        for number in range(5)
-    }
-    counted = advice(texts)
-    assert ids(asked(counted, "fix the red build").procedures) == ["edit+test"]
-    assert asked(counted, "fix the red build", disputed=("edit+test",)).procedures == ()
 
 
 def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():

@@ -132,13 +132,6 @@ def test_both_calls_are_one_engine(budget):
     assert answer.tokens <= budget
 
 
-def test_equality_fits_and_one_token_less_does_not():
-    """The budget is inclusive."""
-    everything = answered()
-    assert answered(budget=everything.tokens).prompt == everything.prompt
-    assert answered(budget=everything.tokens - 1).left_out == everything.left_out + 1
-
-
 def test_other_rules_for_the_same_document():
     """What was made of a document for one call does not stand in for another call's rules."""
     given = document()

@@ -90,14 +90,6 @@ def test_a_flushed_cache(fake_client, settings, reader) -> None:
     assert reader.read(project="p").patterns
 
 
-@pytest.mark.parametrize("limit", [0, -1, -1000])
-def test_a_limit_of_nothing(limit: int, fake_client, settings, reader) -> None:
-    """Gives nothing."""
-    write_document(fake_client, settings, document(entry("a", "a"), entry("b", "b", failed=True)))
-    answer = reader.read(project="p", limit=limit)
-    assert (answer.prompt, answer.left_out) == ("", 2)
-
-
 # What agents may write to break out of their line.
 HOSTILE = st.text(
     st.one_of(

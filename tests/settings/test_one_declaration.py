@@ -168,7 +168,8 @@ def test_an_agents_process_does_without_the_daemons_libraries(home, client):
         "trackrecord.context(task='t')\n"
         "trackrecord.error_context('t')\n"
         "trackrecord.summarise('x' * 20_000)\n"
-        "heavy = {'pydantic', 'pydantic_settings', 'sqlalchemy', 'celery', 'structlog'}\n"
+        "trackrecord.summarised(len)\n"
+        "heavy = {'pydantic', 'pydantic_settings', 'sqlalchemy', 'celery', 'structlog', 'click'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(

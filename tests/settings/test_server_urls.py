@@ -88,18 +88,6 @@ def test_what_an_agent_calls_says_so(url, home, monkeypatch, caplog):
     assert "sekret" not in caplog.text
 
 
-@pytest.mark.parametrize("url", MALFORMED)
-def test_the_command_line_prints_one_line(url, home, monkeypatch, capfd):
-    """Neither a traceback nor the password."""
-    monkeypatch.setenv("TRACKRECORD_HOME", str(home))
-    monkeypatch.setenv("TRACKRECORD_REDIS_URL", url)
-    assert run(["rankings"]) == WRONG_USE
-    _, said = capfd.readouterr()
-    assert said.startswith("trackrecord: setting redis_url: ")
-    assert said.count("\n") == 1
-    assert "sekret" not in said
-
-
 @pytest.mark.parametrize("url", MALFORMED_DATABASE)
 def test_a_malformed_database_url_is_refused(url, home, monkeypatch, capfd):
     """One line, without the password."""

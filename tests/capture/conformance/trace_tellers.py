@@ -76,7 +76,6 @@ class _Events:
 
     agent = ""
     session = ""
-    child_prompt = ""
     _body = ""
 
     def __init__(self) -> None:

@@ -4,6 +4,9 @@
 measured on both. A record begins with "%% TOOL ENDING EXIT"; its line follows behind "$ ", then
 what the command printed. ENDING is "passed", "failed", "nothing" (nothing was checked) or "cut"
 (killed before its end).
+
+`not_cleared.txt`, `cleared.txt` and `proves_nothing.txt` hold one run a line: its calls in order,
+each with how it ended.
 """
 
 import re

@@ -44,13 +44,6 @@ def test_a_draw_depends_on_the_set_and_the_seed(found, seed, chance):
     assert tried(found, rates) <= {each.id for each in found if each.is_little_known}
 
 
-def test_without_a_seed_the_means_decide():
-    """Two of two do not outrank nine of ten, by a prior of three runs of which half succeed."""
-    assert order([Prospect("2 of 2", 3.5, 1.5), Prospect("9 of 10", 10.5, 2.5)], None)[0] == (
-        "9 of 10"
-    )
-
-
 def test_what_may_be_the_best_is_tried_and_what_cannot_be_is_not():
     """As often as it may be: an unknown one often, one that surely is worse never."""
     known, unknown = Prospect("known", 700, 300), Prospect("unknown", 1, 1)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.evaluate.moments import replay
 from trackrecord.learning.advice.moments.calls import (
     TriedCall,
     TriedCheck,
@@ -271,27 +270,6 @@ def test_what_has_to_run_first_is_told():
     assert standing_lines(counted(ran), NOW) == {}
     lot = sessions(*[[up, refused], [refused, up, check("pytest")], [check("pytest")]] * 9)
     assert HintKind.NEED not in [hint.kind for hint in hints(lot, refused)]
-
-
-def test_a_replay_knows_nothing_of_the_future():
-    """Each session is told what others had ended by then; each figure is a share of something."""
-    runs = sessions([BUN], [RTK, BUN], [RTK, BUN], [RTK, BUN], [RTK], [check("lint", kind="lint")])
-    found = replay(reversed(runs))
-    assert found == replay(runs)
-    assert found.hints == {"known failure": 1, "line that runs": 3}
-    assert (found.silent.part, found.silent.whole, found.most) == (2, 6, 1)
-    assert found.silent_elsewhere == found.silent
-    lot = replay(sessions(*[[BUN]] * 6, *[[RTK]] * 13))
-    assert (lot.silent.part, lot.silent.whole) == (6, 19)
-    # From the tenth session on the defect stands: three sessions are told of it.
-    assert (lot.silent_elsewhere.part, lot.silent_elsewhere.whole) == (6, 16)
-    entry, share = lot.by_entry[0]
-    assert (entry, share.part, share.whole) == ("line that runs: test", 13, 19)
-    assert found.right["line that runs"].part == found.right["line that runs"].whole == 3
-    assert (found.first_failures.part, found.first_failures.whole) == (4, 4)
-    assert (found.unverified.part, found.unverified.whole) == (1, 1)
-    assert found.false_alarms.part == 0
-    assert found.told[0][2].startswith("Tests ran in this repository with `bun run test`")
 
 
 CALLS = st.sampled_from(

@@ -15,7 +15,6 @@ from trackrecord.learning.advice.estimates.posterior import (
     base_rate,
     beta_cdf,
     beta_quantile,
-    cautious_mean,
     posterior_of,
 )
 
@@ -60,12 +59,6 @@ def test_an_interval_shrinks_with_evidence(successes, failures, prior):
     if 0.1 < many.mean < 0.9 and 0.1 < few.mean < 0.9 and runs >= 4:
         widths = [high - low for low, high in (few.interval, many.interval)]
         assert widths[1] < widths[0]
-
-
-@given(st.floats(min_value=0.0, max_value=1.0))
-def test_two_of_two_do_not_outrank_nine_of_ten(prior):
-    """Whatever the project's rate is."""
-    assert cautious_mean(seen(2, 2), prior) <= cautious_mean(seen(9, 10), prior) + 1e-12
 
 
 def test_what_was_never_seen_has_the_rate_of_the_level_above():

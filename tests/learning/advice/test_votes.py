@@ -56,25 +56,6 @@ def test_similar_successes_vote_and_dissimilar_ones_do_not():
     assert [voted.tools for voted in asked(desk(), BOOK).ranked] == [("book", "search")]
 
 
-def test_the_weight_of_a_vote_is_the_squared_cosine_of_the_texts():
-    """Two successes of the very text against one of a similar text."""
-    runs = [
-        run(1, "book flight", ["a"]),
-        run(2, "book flight", ["a"]),
-        run(3, "book hotel", ["b"]),
-        run(4, "sell hotel", ["a"]),
-        run(5, "sell car", ["b"]),
-    ]
-    ballots = ballots_of(runs)
-    cosines = dict(ballots.index.similar("book flight", most=9))
-    first, second = cosines[0], cosines[1]
-    shares = {
-        voted.tools: voted.share for voted in recommend(ballots, "book flight", now=NOW).ranked
-    }
-    weight = 2 * first**2
-    assert shares["a",] == pytest.approx(weight / (weight + second**2))
-
-
 def test_votes_age():
     """After a half-life two old successes count as much as one new one."""
     old = NOW - 90 * DAY

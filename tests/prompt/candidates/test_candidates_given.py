@@ -1,7 +1,6 @@
 """Candidates and rules as callers hand them in: both spellings, defaults, and what is wrong."""
 
 import dataclasses
-import json
 
 import pytest
 
@@ -160,33 +159,6 @@ def test_how_decisions_age_may_stand_in_a_group(config):
     assert rules_from(config) == wanted
 
 
-def test_a_whole_configuration_of_nested_groups():
-    """Weights, ratios and decay in groups; what is left out stays as it is."""
-    config = {
-        "enabled": True,
-        "max_candidates": 50,
-        "weights": {"phase": 1.5, "decision_recency": 2.0},
-        "decision_decay": {"mode": "exponential", "half_life_hours": 12},
-        "token_ratios": {"prose": 0.3},
-    }
-    wanted = ContextRules(
-        max_candidates=50, phase_weight=1.5, decision_recency_weight=2.0, half_life_hours=12,
-        prose_ratio=0.3,
-    )  # fmt: skip
-    assert rules_from(config) == wanted
-    assert rules_from({"decision_decay": None}) == rules_from({"decision_decay": {}})
-    assert rules_from({"decision_decay": {"mode": None}}) == ContextRules()
-    decision = {
-        "id": "d", "kind": "decision", "text": "x", "metadata": {"decisionAgeHours": 12}
-    }  # fmt: skip
-    assert rank([decision], config).entries[0].score == 1.0
-    linear = {**config, "decision_decay": {"mode": "linear", "half_life_hours": 12}}
-    assert rank([decision], linear).entries[0].score == 1.0
-    older = {**decision, "metadata": {"decisionAgeHours": 24}}
-    assert rank([older], config).entries[0].score == 0.5
-    assert rank([older], linear).entries[0].score == 0.0
-
-
 @pytest.mark.parametrize(
     ("config", "named"),
     [
@@ -229,39 +201,3 @@ def test_rules_out_of_range_are_named(config, named):
         rank([], config)
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_bounds_themselves_are_allowed():
-    """0 and 5, 10 and 500, 1 and 168, 0.1 and 1.0."""
-    for weight, most, half_life, ratio in ((0, 10, 1, 0.1), (5, 500, 168, 1.0)):
-        rules_from(
-            {
-                "weights": {"phase": weight, "memory": weight},
-                "max_candidates": most,
-                "half_life_hours": half_life,
-                "token_ratios": {"prose": ratio, "json": ratio},
-            }
-        )
-
-
-def test_the_documented_defaults():
-    """As the specification has them."""
-    rules = ContextRules()
-    assert [rules.phase_weight, rules.current_task_weight, rules.blocked_task_weight] == [1, 2, 1.5]
-    assert [rules.recent_failure_weight, rules.recent_success_weight] == [2.5, 0.5]
-    assert [rules.evidence_presence_weight, rules.decision_recency_weight] == [1, 1.5]
-    assert rules.dependency_proximity_weight == 1
-    assert (rules.max_candidates, rules.half_life_hours, rules.age_decay) == (
-        100, 24, "exponential",
-    )  # fmt: skip
-    ratios = (rules.prose_ratio, rules.code_ratio, rules.markdown_ratio, rules.json_ratio)
-    assert ratios == (0.25, 0.40, 0.30, 0.35)
-    assert rules.counts_nothing_from_hours == 48
-
-
-def test_json_as_another_language_writes_it():
-    """A whole candidate, read from text."""
-    text = """{"id": "t1", "kind": "task", "text": "Fix it", "priority": 3,
-               "metadata": {"contentType": "prose", "dependencyDepth": 0, "isCurrentTask": true}}"""
-    (entry,) = rank([json.loads(text)]).entries
-    assert (entry.score, entry.tokens) == (2.0, 2)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import trackrecord
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS, Candidate
 from trackrecord.prompt.candidates.rank import Scorer, age_factor, rank, tokens_of
 from trackrecord.prompt.question.rules import ContextRules
@@ -219,9 +218,3 @@ def test_rank_and_select_import_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True,
                           timeout=60)  # fmt: skip
     assert json.loads(done.stdout) == ["## Tasks\n\nx", []]
-
-
-def test_they_are_public():
-    """An agent framework writes trackrecord.rank and trackrecord.select."""
-    ranked = trackrecord.rank([trackrecord.Candidate(id="a", kind="task", text="x")])
-    assert trackrecord.select(ranked, 100).text == "## Tasks\n\nx"

@@ -1,6 +1,5 @@
 """select(): never over budget by its own count, nothing left out that fits, stable text."""
 
-import json
 from math import ceil
 
 import pytest
@@ -109,15 +108,6 @@ def test_the_best_that_fits_alone_is_always_taken(ranked, budget, name):
         assert fits[0].candidate.id in named(chosen.taken)
 
 
-@given(ranked_lists(), budgets, tokenizers)
-def test_taken_and_left_out_keep_their_rank(ranked, budget, name):
-    """Best first, both."""
-    chosen = select(ranked, budget, tokenizer=TOKENIZERS[name])
-    order = named(ranked.entries)
-    for part in (chosen.taken, chosen.left_out):
-        assert named(part) == [each for each in order if each in named(part)]
-
-
 @given(ranked_lists(), tokenizers)
 def test_equality_fits_and_one_token_less_does_not(ranked, name):
     """The budget is inclusive."""
@@ -156,39 +146,6 @@ def test_no_budget_gives_nothing(budget, name):
     chosen = select(ranked, budget, tokenizer=TOKENIZERS[name])
     assert (chosen.taken, chosen.text, chosen.tokens) == ((), "", 0)
     assert named(chosen.left_out) == ["a"]
-
-
-def test_a_smaller_one_is_taken_after_one_that_does_not_fit():
-    """Selection goes on past what is too long."""
-    ranked = rank(
-        [
-            {"id": "long", "kind": "task", "text": "x" * 400, "metadata": {"hasFailure": True}},
-            {"id": "short", "kind": "task", "text": "y"},
-        ]
-    )
-    chosen = select(ranked, 10)
-    assert (named(chosen.taken), named(chosen.left_out)) == (["short"], ["long"])
-
-
-def test_the_text_has_sections_in_one_order():
-    """What is learnt first, the task last; lines in a list, an agent's texts as they are."""
-    code = "def f():\n    return 1\n"
-    ranked = rank(
-        [
-            {"id": "t", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}},
-            {"id": "e2", "kind": "evidence", "text": code},
-            {"id": "e1", "kind": "evidence", "text": "It fails"},
-            {"id": "p", "kind": "pattern", "text": "- tests first", "section": "proven"},
-            {"id": "m2", "kind": "memory", "text": "- b"},
-            {"id": "m1", "kind": "memory", "text": "- a", "score": 0.5},
-        ]
-    )
-    assert select(ranked, 1000).text == (
-        "## Proven Patterns\n\n- tests first\n\n## Memories\n\n- a\n- b\n\n"
-        f"## Evidence\n\nIt fails\n\n{code}\n\n## Tasks\n\nFix it"
-    )
-    chinese = select(ranked, 1000, lang="zh").text
-    assert chinese.startswith("## 已验证的模式\n\n- tests first\n\n## 记忆\n\n- a\n- b\n\n## 证据")
 
 
 def test_an_unknown_language_is_english():
@@ -253,10 +210,3 @@ def test_a_tokenizer_that_counts_nothing_is_named(answer):
     ranked = rank([{"id": "t", "kind": "task", "text": "x"}])
     with pytest.raises(ValueError, match=f"a tokenizer gives .* not {answer}"):
         select(ranked, 100, tokenizer=lambda _: answer)
-
-
-def test_what_was_chosen_can_be_written_as_json():
-    """The text is a text."""
-    ranked = rank([{"id": "t", "kind": "task", "text": 'quote " and \\ and 中'}])
-    text = select(ranked, 100).text
-    assert json.loads(json.dumps(text)) == text
