@@ -20,14 +20,6 @@ def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]
     return lambda: counts_of([client.hmget(settings.keys.counters, all_fields())])
 
 
-def test_nothing_is_counted_yet(counts: Callable[[], FleetCounts]) -> None:
-    """Every count is 0, so that its first rise is one."""
-    none = counts()
-    counted = (none.entries, none.refused, none.outages, none.consolidations)
-    assert not any(number for each in counted for number in each.values())
-    assert sum(none.batches.buckets) == 0
-
-
 def test_a_batch_is_counted_when_it_is_acknowledged(
     worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
 ) -> None:
@@ -41,16 +33,6 @@ def test_a_batch_is_counted_when_it_is_acknowledged(
     assert now.refused["invalid"] == 1
     assert sum(now.batches.buckets) >= 1
     assert now.batches.total_s > 0
-
-
-def test_a_batch_of_dead_letters_is_counted(
-    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
-    """Although nothing of it is acknowledged with its time."""
-    publish(client, worker.settings, b"nonsense")
-    worker.drain.run()
-    assert sum(counts().batches.buckets) == 1
-    assert counts().refused["invalid"] == 1
 
 
 def test_counts_outlive_a_worker(

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -70,16 +69,6 @@ def test_what_beat_wakes(settings: Settings) -> None:
         assert "options" not in entry
     assert set(TASKS) == {task for task in app.tasks if task.startswith("trackrecord.")}
     assert set(TASKS) == set(app.amqp.queues)
-
-
-def test_the_app_runs_its_tasks_for_real(settings: Settings) -> None:
-    """As wake-ups below our prefix, without results, never eagerly."""
-    conf = create_app(settings).conf
-    assert conf.task_always_eager is False
-    assert conf.task_ignore_result is True
-    assert conf.broker_transport_options["global_keyprefix"].startswith("trackrecord:")
-    assert conf.broker_url == f"redis+socket://{settings.embedded_redis_socket}"
-    assert conf.broker_connection_max_retries is None
 
 
 def test_stages_belong_to_a_process(settings: Settings) -> None:
@@ -228,16 +217,6 @@ def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
     schedule = Services(settings, create_app(settings)).schedule
     assert (schedule.hour, schedule.minute) == ({4}, {30})
     assert str(schedule.tz) == "Asia/Tokyo"
-
-
-def test_beat_imports_nothing_of_the_work(settings: Settings) -> None:
-    """It only sends wake-ups, by their names; the store's libraries are a worker's."""
-    script = (
-        "import sys; import trackrecord_worker.app; "
-        "sys.exit(not {'sqlalchemy', 'trackrecord_worker.tasks'}.isdisjoint(sys.modules))"
-    )
-    environment = {**os.environ, **settings.as_environment()}
-    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
 
 
 def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path: Path) -> None:

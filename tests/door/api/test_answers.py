@@ -112,19 +112,6 @@ def _about(answer):
     return pytest.approx(answer, rel=1e-4) if isinstance(answer, float) else answer
 
 
-def test_commands_are_dismissed_and_restored_over_http(bearer, served):
-    """By who may decide."""
-    admin = bearer["admin"]
-    command_id = served.ids[OURS]["command_id"]
-    refused = bearer["write"].post(f"/commands/{command_id}/dismiss", json={})
-    assert refused.status_code == 403
-    for action, is_dismissed in (("dismiss", True), ("restore", False)):
-        answer = admin.post(f"/commands/{command_id}/{action}", json={"reason": "known"})
-        assert (answer.status_code, answer.json()["changed"]) == (200, True)
-        listed = admin.get("/commands", params={"everything": "true"}).json()["items"]
-        assert [each["dismissed"] for each in listed if each["id"] == command_id] == [is_dismissed]
-
-
 def test_no_path_hides_an_id():
     """A pattern may be called `procedure`; the ids of competence records are digests."""
     by_id = [(each.method, compile_path(each.path)[0]) for each in ENDPOINTS if "{" in each.path]
@@ -136,15 +123,6 @@ def test_no_path_hides_an_id():
         if method == each.method and pattern.fullmatch(each.path)
     ]
     assert hidden == ["/competences/select"]
-
-
-def test_rankings_are_those_of_the_command(http, printed):
-    """From the cache; how old they are differs."""
-    over_http = http.get("/rankings", params={"task": "mend the quokka"}).json()
-    told = printed("rankings", "--task", "mend the quokka")
-    assert isinstance(told, dict)
-    assert over_http | {"age_s": 0} == told | {"age_s": 0}
-    assert over_http["patterns"]
 
 
 def test_moments_are_told_as_in_the_lists(http):
@@ -161,13 +139,6 @@ def test_moments_are_told_as_in_the_lists(http):
         ("RankedCriterion", "last_validated"),
     ):
         assert "date-time" in json.dumps(schemas[schema]["properties"][field])
-
-
-def test_the_settings_project_is_meant_where_none_is_named(http):
-    """And any other one is asked for by its name."""
-    assert {each["project"] for each in http.get("/runs").json()["items"]} == {OURS}
-    theirs = http.get("/runs", params={"project": THEIRS}).json()["items"]
-    assert {each["project"] for each in theirs} == {THEIRS}
 
 
 def pages(http: httpx.Client, path: str, **query: object) -> list[list[dict]]:
@@ -219,19 +190,6 @@ def test_pages_meet_while_outcomes_are_learnt(http, served):
     fields = {"outcome_id": f"new-{time.time_ns()}", "task_id": "new", "success": True}
     served.learn(THEIRS, [fields])
     assert http.get("/runs", params=second).json() == before
-
-
-@pytest.mark.parametrize("path", ["/patterns", "/competences", "/memories", "/kinds"])
-def test_lists_are_sorted(http, path):
-    """In the order that is asked for, and back."""
-    name = "name" if path == "/kinds" else "id"
-    key = "name" if path == "/kinds" else "id"
-    forward = [each[name] for each in http.get(path, params={"sort": key}).json()["items"]]
-    back = [each[name] for each in http.get(path, params={"sort": f"-{key}"}).json()["items"]]
-    assert forward == sorted(forward) == back[::-1]
-    refused = http.get(path, params={"sort": "nmae"})
-    assert refused.status_code == 422
-    assert "did you mean 'name'" in refused.json()["detail"]
 
 
 def test_an_answer_that_is_known_is_not_sent_again(http):
@@ -298,12 +256,6 @@ def test_problems_of_the_front_door_have_the_same_form(api_door):
         answer = httpx.get(url, headers=headers, verify=NO_TLS)
         assert answer.status_code == 401
         assert answer.headers["content-type"] == PROBLEM
-
-
-def test_the_head_of_an_answer_is_told_alone(http):
-    """With HEAD."""
-    answer = http.head("/patterns")
-    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_writing_over_http_is_read_over_http(http):

@@ -167,15 +167,3 @@ def newest_record(store, project):
     with reading(store.engine) as connection:
         found = competences_of(Transaction(connection, store.settings, project))
     return max(found, key=lambda each: each.record.created_at).id
-
-
-def test_an_id_that_nobody_knows_is_answered_with_the_nearest(http, project):
-    record = record_of(project, SEARCH)
-    answer = http.get(
-        f"/procedures/{record[:-1]}{'0' if record[-1] != '0' else '1'}?project={project}"
-    )
-    assert (answer.status_code, record in answer.text) == (404, True)
-
-
-def test_a_record_of_another_project_is_not_seen(http, project):
-    assert http.get(f"/procedures/{record_of(project, SEARCH)}?project=fleet").status_code == 404
