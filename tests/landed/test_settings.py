@@ -10,7 +10,6 @@ import pytest
 from tests.landed.states import STATES
 from tests.worker.test_up import Up
 from tests.worker.working import until
-from trackrecord.errors import SettingsError
 from trackrecord.settings.agent_settings import gone_remark, load_agent_settings
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.gone_settings import is_gone
@@ -142,22 +141,6 @@ def test_what_is_left_of_a_section_counts(monkeypatch, home):
         "a setting has gone and changes nothing: memories.max_ranked; take it out, CHANGELOG.md "
         "says what to use instead"
     )
-
-
-@pytest.mark.parametrize("variable", ["MEMORIES__MAX_RANKD", "ADVICE__MAX_RNS", "BATCH_BYTS"])
-def test_a_misspelt_one_is_refused(variable, monkeypatch):
-    """As one that never was."""
-    monkeypatch.setenv(ENV_PREFIX + variable, "3")
-    for load in (load_agent_settings, load_settings):
-        with pytest.raises(SettingsError, match=f"unknown setting {ENV_PREFIX}{variable}"):
-            load()
-
-
-def test_a_misspelt_number_of_a_section_is_refused(monkeypatch):
-    """Beside one that has gone."""
-    monkeypatch.setenv("TRACKRECORD_MEMORIES", '{"max_ranked": 3, "confidnce": 0.6}')
-    with pytest.raises(SettingsError, match=r"unknown setting memories\.confidnce"):
-        load_settings()
 
 
 def test_a_number_that_only_code_may_choose_is_no_setting():

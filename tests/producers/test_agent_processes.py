@@ -278,25 +278,6 @@ def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
     assert _tasks(client, home) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
 
 
-def test_children_of_billiard_lose_nothing(agent, client, home):
-    """They run finalisers of their own before they leave by os._exit."""
-    done = agent(
-        """
-        import billiard, trackrecord
-
-        def work(n):
-            trackrecord.publish(task_id=f"child-{n}", success=True)
-
-        trackrecord.publish(task_id="parent", success=True)
-        children = [billiard.Process(target=work, args=(n,)) for n in range(4)]
-        [child.start() for child in children]
-        [child.join() for child in children]
-        """
-    )
-    _check(done)
-    assert _tasks(client, home) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
-
-
 def test_celerys_pool_processes_lose_nothing_when_they_are_recycled(agent, home, hung_port):
     """A task per process: each is recycled right after it published, while the server hangs."""
     (home / "agent_app.py").write_text(
@@ -336,19 +317,3 @@ def test_celerys_pool_processes_lose_nothing_when_they_are_recycled(agent, home,
     )
     assert done.returncode == 0, done.stderr
     assert {body["task_id"] for body in spooled(home)} == {f"child-{n}" for n in range(4)}
-
-
-def test_wrong_settings_never_hurt_the_agent(agent):
-    """They are counted and named in the log."""
-    done = agent(
-        """
-        import trackrecord
-        trackrecord.publish(task_id="t", success=True)
-        trackrecord.flush(5)
-        print(trackrecord.dropped())
-        """,
-        TRACKRECORD_QUEUE_MAX="many",
-    )
-    assert done.returncode == 0
-    assert done.stdout.strip() == "{'bad_settings': 1}"
-    assert "queue_max" in done.stderr

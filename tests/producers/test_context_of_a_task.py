@@ -3,10 +3,8 @@
 import json
 import time
 
-import trackrecord
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord.testing import captured, rankings_of
 
 ASK = """
     import json, time, trackrecord
@@ -115,14 +113,3 @@ def test_outputs_that_cannot_be_read_are_a_problem_and_no_exception(agent, clien
     assert found["taken"] == ["error"]
     assert "the task's stored outputs cannot be read" in found["problem"]
     assert found["is_stale"] is False
-
-
-def test_a_tests_own_rankings_need_no_server_and_captured_errors_count():
-    """As for error_context."""
-    with rankings_of():
-        assert trackrecord.context(task_id="t", exclude=["evidence"]).prompt == ""
-        with captured():
-            trackrecord.record_error("t", "timeout", "no answer")
-            found = trackrecord.context(task_id="t")
-            assert found.prompt == "## Previous Errors of This Task\n\n- timeout: no answer"
-            assert found.problem is None

@@ -1,7 +1,6 @@
 """publish: what it accepts, what it drops and counts, and that nothing of it reaches the agent."""
 
 import json
-import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -19,7 +18,6 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_producers.bodies.body import build_body
 from trackrecord_producers.delivery.ids import new_id
-from trackrecord_producers.delivery.notices import Notices
 from trackrecord_producers.publishing.publish import publish
 from trackrecord_producers.publishing.publisher import Publisher
 
@@ -243,26 +241,6 @@ def test_a_drop_is_told_even_after_a_flush_that_ran_out_of_time(home, hung_port,
     assert not publisher.flush(0)
     assert not publisher.flush(40)
     assert publisher.flush(40)
-
-
-def test_a_notice_of_one_kind_comes_again_only_after_a_pause(caplog):
-    """Other kinds are not held back."""
-    notices = Notices(pause_s=0.05)
-    for _ in range(3):
-        notices.say("a", "first")
-    notices.say("b", "second")
-    assert caplog.messages == ["first", "second"]
-    wait_until(lambda: (notices.say("a", "third"), len(caplog.messages) == 3)[1])
-
-
-def test_a_handler_of_the_agent_that_raises_does_not_reach_the_agent(caplog, monkeypatch):
-    """A faulty log handler does no harm."""
-
-    def broken(record):
-        raise RuntimeError
-
-    monkeypatch.setattr(logging.getLogger("trackrecord"), "filters", [broken])
-    assert Publisher().publish({"task_id": "t", "success": "no"}) is None
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12

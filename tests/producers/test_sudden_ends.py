@@ -81,22 +81,6 @@ def test_a_pool_of_a_parent_that_publishes_keeps_everything(agent, agent_module,
     assert _tasks(client, agent_module) == {"parent": ROUNDS, **_expected(50 * ROUNDS)}
 
 
-def test_a_process_pool_executor_keeps_everything(agent, agent_module, client):
-    """Its processes end by themselves."""
-    done = agent(
-        f"""
-        import sys
-        sys.path.insert(0, {str(agent_module)!r})
-        import agent_module
-        from concurrent.futures import ProcessPoolExecutor
-        with ProcessPoolExecutor(4) as pool:
-            list(pool.map(agent_module.work, range(100)))
-        """
-    )
-    assert done.returncode == 0, done.stderr
-    assert _tasks(client, agent_module) == _expected(100)
-
-
 def test_children_that_are_killed_or_leave_by_exit_keep_everything(agent, agent_module, client):
     """Nobody is called back at os._exit and SIGKILL, and nothing is lost all the same."""
     done = agent(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.store.teaching import DAY, NOW
-from trackrecord.learning.competences.phrases import fit, phrases_of_record
+from trackrecord.learning.competences.phrases import fit
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
@@ -184,10 +184,3 @@ def test_projects_stay_apart(store):
     with writing(store) as connection:
         other = ensure_projects(connection, ["other"])["other"]
     assert select(store, other, "a").candidates == ()
-
-
-def test_phrases_are_each_kept_once():
-    """In a fixed order, and no more than can be numbered."""
-    many = record("a", signals=[f"s{number}" for number in range(200)])
-    assert len(phrases_of_record(many)) == 127
-    assert phrases_of_record(record("a", signals=("b", "a"))) == ("a", "b")

@@ -37,15 +37,6 @@ def test_rates_of_what_was_recorded(store):
     assert (run.at, run.since) == (NOW, None)
 
 
-def test_projects_never_count_for_each_other(store):
-    """Nor does one of which nothing is on record."""
-    teach(store, [outcome(1, project="a", retry_count=5), outcome(2, project="b")])
-    assert taken(store, "a").totals.retries == 5
-    assert taken(store, "b").totals.retries == 0
-    assert taken(store, "c").outcomes == 0
-    assert taken(store, "c").success_rate is None
-
-
 def test_only_what_was_received_in_time(store):
     """Up to the moment, and from `since` on; both ends count."""
     teach(store, [outcome(n, received=NOW + n, retry_count=n) for n in range(10)])

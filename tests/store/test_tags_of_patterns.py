@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
-from trackrecord.errors import InvalidTag, UnknownId
-from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
+from trackrecord.errors import InvalidTag
+from trackrecord.learning.patterns.tags import checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience import patterns as calls
@@ -137,19 +137,3 @@ def test_what_is_no_tag_is_refused(wrong):
     with pytest.raises(InvalidTag) as refused:
         checked_tag(wrong)
     assert len(str(refused.value).splitlines()) == 1
-
-
-def test_mistakes_change_nothing(store):
-    """Too many tags, contradictions, unknown patterns, and nothing to do."""
-    teach(store, [outcome(1, patterns=["plan"])])
-    for given in (
-        {"add": 5},
-        {"add": ["a"], "remove": ["A"]},
-        {"add": [f"t{n}" for n in range(MAX_TAGS + 1)]},
-        {},
-    ):
-        with pytest.raises(InvalidTag):
-            tag_pattern(store, "plan", **given)
-    with pytest.raises(UnknownId):
-        tag_pattern(store, "nothing", add=["a"])
-    assert tags(store) == ()

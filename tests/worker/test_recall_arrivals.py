@@ -121,14 +121,6 @@ def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, rem
     assert remembered() == {"cache": TODAY, "port": TODAY}
 
 
-def test_the_past_stays_as_it_was(worker, store_settings, client, engine, remembered):
-    """A recall counts from when it was received, not from when it is said to have been."""
-    handed, received = TODAY - 40 * DAY, TODAY - 10 * DAY
-    client.delete(store_settings.keys.outcomes)  # else Redis takes no id of the past
-    add(client, store_settings, recall("cache", at=handed), received_at=received)
-    worker.drain.run()
-
-
 def test_unknown_memories_and_projects_are_passed(
     worker, store_settings, client, engine, remembered
 ):

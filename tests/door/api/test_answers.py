@@ -125,22 +125,6 @@ def test_no_path_hides_an_id():
     assert hidden == ["/competences/select"]
 
 
-def test_moments_are_told_as_in_the_lists(http):
-    """ISO 8601, also in the description; the objects of Python keep seconds."""
-    ranked = http.get("/rankings").json()
-    listed = {each["id"]: each for each in http.get("/patterns").json()["items"]}
-    moments = {each["id"]: each["last_validated"] for each in ranked["patterns"]}
-    assert moments == {name: listed[name]["last_validated"] for name in moments}
-    assert any(moments.values())
-    schemas = http.get("/openapi.json").json()["components"]["schemas"]
-    for schema, field in (
-        ("RankedLesson", "last_seen"),
-        ("PastTask", "ended_at"),
-        ("RankedCriterion", "last_validated"),
-    ):
-        assert "date-time" in json.dumps(schemas[schema]["properties"][field])
-
-
 def pages(http: httpx.Client, path: str, **query: object) -> list[list[dict]]:
     """All pages of a list."""
     found, after = [], {}
@@ -165,31 +149,6 @@ def test_pages_have_each_entry_once(http, path, name):
     found = pages(http, path, limit=1 if len(whole) < 10 else 7)
     assert [each[name] for page in found for each in page] == whole
     assert len(found) > 1
-
-
-@pytest.mark.parametrize(
-    ("path", "name", "sort"),
-    [("/runs", "outcome_id", "ended"), ("/dead-letters", "id", "-set-aside")],
-)
-def test_pages_in_another_order_go_on_where_the_last_one_ended(http, served, path, name, sort):
-    """The call goes on after the last entry, in the order that is asked for."""
-    served.set_aside(OURS, {"project": OURS})
-    usual = [each[name] for each in http.get(path).json()["items"]]
-    found = pages(http, path, limit=len(usual) // 2 + 1, sort=sort)
-    assert [each[name] for page in found for each in page] == usual[::-1]
-    assert len(found) == 2
-    (endpoint,) = (each for each in ENDPOINTS if (each.method, each.path) == ("GET", path))
-    assert endpoint.paging.in_order
-
-
-def test_pages_meet_while_outcomes_are_learnt(http, served):
-    """What is added in front of the second page moves nothing."""
-    first = http.get("/runs", params={"limit": 5, "project": THEIRS}).json()
-    second = {"limit": 5, "project": THEIRS, "after": first["cursor"]}
-    before = http.get("/runs", params=second).json()
-    fields = {"outcome_id": f"new-{time.time_ns()}", "task_id": "new", "success": True}
-    served.learn(THEIRS, [fields])
-    assert http.get("/runs", params=second).json() == before
 
 
 def test_an_answer_that_is_known_is_not_sent_again(http):

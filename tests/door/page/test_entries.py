@@ -11,7 +11,6 @@ import pytest
 import trackrecord
 from tests.door.page.shown_store import FLEET
 from tests.support.no_tls import NO_TLS
-from trackrecord_worker.caching.advise import Adviser
 
 DAY = 86_400.0
 
@@ -245,42 +244,3 @@ def test_pages_stay_small_in_a_large_project(page_door, shown_store):
         assert len(html.encode()) <= 200_000
     status, html = get(page_door, "/patterns", project="large")
     assert (status, len(html.encode()) <= 200_000) == (200, True)
-
-
-def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door, shown_store):
-    """Until it runs again, which is said, too; for a past moment, as it was then."""
-    project = "defects"
-    error = "error: <b>unrecognized</b> subcommand 'bun'"
-
-    def session(number, *, ok=False):
-        call = {
-            "tool": "shell:bun test", "args": {"command": "rtk bun run test"}, "ok": ok,
-            "error": None if ok else error,
-            "checks": [{"kind": "test", "state": "passed" if ok else "not started",
-                        "line": "rtk bun run test", "is_whole": True}],
-        }  # fmt: skip
-        return outcome(
-            number, outcome_id=f"defect-{number}", days_ago=9.0 - number, tool_graph=[call],
-            captured_from="transcript", metadata={"session": f"s{number}"},
-        )  # fmt: skip
-
-    def learn(*sessions):
-        shown_store.teach(project, sessions)
-        adviser = Adviser(shown_store.engine, shown_store.client, shown_store.settings)
-        adviser.advise(project, force=True)
-        return unescape(get(page_door, "/", project=project)[1])
-
-    assert "What has not run for long" not in learn(*(session(n) for n in range(4)))
-    html = learn(session(4))
-    assert "What has not run for long" in html
-    assert "<code>rtk bun run test</code> never ran: it failed in each of 5 sessions since" in html
-    assert "standing defect" in html
-    assert "<b>unrecognized" not in get(page_door, "/", project=project)[1]
-    (defect,) = {found for found in linked(html, "/commands") if found}
-    status, entry = get(page_door, f"/commands/{defect}", project=project)
-    assert status == 200
-    assert {f"defect-{n}" for n in range(5)} == set(linked(entry, "/runs"))
-    html = learn(session(5, ok=True))
-    assert "What has not run for long" not in html
-    assert "runs again" in html
-    assert "before, it failed in each of 5 sessions" in html
