@@ -125,12 +125,7 @@ def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, ent
     """Asked about with a reason, done, said as the command says it, and kept in the history."""
     look = window()
     look.open(f"/patterns/reads-first?project={entries}")
-    assert "Share of helpful verdicts: 100%" in look.page.locator(".plot svg").get_attribute(
-        "aria-label"
-    )
     assert "tasks with it succeeded. That is enough to call it proven." in look.text("main")
-    # The numbers and their formulas stand behind what they come to.
-    assert "weighed by age, within" in look.text("main")
     assert "after decay" not in look.text("main")
     look.click("Deprecate")
     look.page.evaluate("document.querySelector('textarea').required = false")
