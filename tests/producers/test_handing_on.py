@@ -61,12 +61,6 @@ def test_no_source_is_needed(tmp_path, agent, client):
     assert client.xlen("trackrecord:outcomes") == 1
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    """As of any module."""
-    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
-        _ = trackrecord.no_such_name
-
-
 def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent):
     """An agent may import the answer's types before it calls the function."""
     done = agent(

@@ -2,9 +2,7 @@
 
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from uuid import UUID
 
@@ -18,7 +16,6 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_producers.bodies.body import build_body
 from trackrecord_producers.delivery.ids import new_id
-from trackrecord_producers.publishing.publish import publish
 from trackrecord_producers.publishing.publisher import Publisher
 
 
@@ -53,23 +50,6 @@ def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, p
     publisher.publish({"task_id": "3", "success": True, "project": "other"})
     assert publisher.flush(5)
     assert [body["project"] for body in arrived(client)] == ['a "quoted" 项目'] * 2 + ["other"]
-
-
-def test_what_the_caller_says_is_kept():
-    """Nothing that was given is replaced."""
-    moment = datetime(2026, 1, 2, tzinfo=UTC)
-    given = {"task_id": "t", "success": True, "outcome_id": "mine", "timestamp": moment}
-    outcome_id, body = build_body(given, project="p")
-    outcome = decode_outcome(body)
-    assert (outcome_id, outcome.outcome_id, outcome.project) == ("mine", "mine", "p")
-    assert outcome.timestamp == moment.timestamp()
-
-
-def test_the_id_that_is_given_back_is_the_one_that_travels():
-    """Whatever type the caller gave."""
-    given = UUID("0190f3a0-0000-7000-8000-000000000000")
-    outcome_id, body = build_body({"task_id": "t", "success": True, "outcome_id": given})
-    assert outcome_id == str(given) == decode_outcome(body).outcome_id
 
 
 @pytest.mark.parametrize(
@@ -126,12 +106,6 @@ def _is_dropped_and_explained_once(fields, reason, caplog):
     assert "invalid" in line
     assert reason in line
     assert "secret" not in line
-
-
-def test_a_missing_required_field_is_pythons_own_error():
-    """A call without task_id or success is a mistake of the program."""
-    with pytest.raises(TypeError):
-        publish(task_id="t")
 
 
 def test_a_body_too_large_for_the_settings_is_dropped_once_they_are_known(
@@ -258,13 +232,6 @@ def test_a_forked_child_makes_ids_of_its_own():
         childs = {each[14:] for each in pipe.read().split()}
     assert len(childs) == 50
     assert childs.isdisjoint({new_id()[14:] for _ in range(50)})
-
-
-def test_threads_never_share_an_id():
-    """However many take ids at once."""
-    with ThreadPoolExecutor(8) as threads:
-        lists = list(threads.map(lambda _: [new_id() for _ in range(2_000)], range(8)))
-    assert len(set(chain.from_iterable(lists))) == 16_000
 
 
 def test_ids_sort_by_time_and_never_repeat():

@@ -9,7 +9,6 @@ import pytest
 
 from tests.producers.what_became import arrived, spooled, wait_until
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.publishing.delivery import OutcomeDelivery
 
 
 def _outcome(number):
@@ -38,23 +37,6 @@ def test_many_threads_publish_and_everything_arrives_once(agent_settings, client
     assert len(bodies) == 4000
     assert _ids(bodies) == set(ids)
     assert publisher.stats().sent == 4000
-
-
-def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, monkeypatch):
-    """It sleeps while nothing is published."""
-    turns = []
-    monkeypatch.setattr(
-        OutcomeDelivery,
-        "forward",
-        lambda self, go=OutcomeDelivery.forward: (turns.append(1), go(self))[1],
-    )
-    publisher = publisher_of(agent_settings)
-    publisher.publish(_outcome(0))
-    assert publisher.flush(5)
-    time.sleep(0.1)
-    before = len(turns)
-    time.sleep(0.5)
-    assert len(turns) == before
 
 
 def test_refused_outcomes_are_spooled_and_forwarded_when_redis_is_back(

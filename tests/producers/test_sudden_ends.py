@@ -265,15 +265,6 @@ def test_an_ignored_signal_stays_ignored(home, client):
     assert _tasks(client, home) == _expected(5)
 
 
-def test_a_script_that_ends_while_the_server_hangs_spools(home, hung_port):
-    """It waits for Redis as long as at any other end, and no longer."""
-    ended, _ = _signalled(
-        home, signal.SIGTERM, TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0"
-    )
-    assert ended == -signal.SIGTERM
-    assert {body["task_id"] for body in spooled(home)} == set(_expected(5))
-
-
 def test_a_second_signal_ends_at_once(home, hung_port):
     """Whoever is impatient does not wait for Redis."""
     import os

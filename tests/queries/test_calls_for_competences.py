@@ -159,26 +159,3 @@ def test_the_command_stores_from_a_file_or_from_options(
     assert last["triggers"][0]["conditions"] == {"os": "mac"}
     assert run(["competences", "history", last["id"], "--json"]) == 0
     assert json.loads(capfd.readouterr().out)[0]["action"] == "added"
-
-
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("{", "the file is not JSON"),
-        ("[]", "a JSON object, or a list of at least one"),
-        ('{"tools": ["a"]}', "triggers"),
-        ('{"tools": ["a"], "triggers": ["x"], "recipe": []}', "recipe"),
-    ],
-)
-def test_a_file_that_cannot_be_stored_is_said_in_one_line(
-    home: Path, tmp_path: Path, written: str, said: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is stored."""
-    source = tmp_path / "procedure.json"
-    source.write_text(written)
-    capfd.readouterr()
-    assert run(["competences", "add", str(source)]) == 2
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert said in told.err
-    assert run(["competences", "add"]) == 2

@@ -14,22 +14,17 @@ from sqlalchemy import Connection, Engine, event
 
 import trackrecord
 from trackrecord.errors import (
-    AmbiguousId,
     DecisionRefused,
     ExtraMissing,
     InvalidRequest,
-    InvalidTime,
     StoreUnavailable,
     TrackrecordError,
     UnknownId,
-    UnknownProject,
 )
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
-from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
@@ -147,30 +142,6 @@ def test_a_wrong_argument_is_one_line_that_names_it(call, said) -> None:
         call()
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_a_moment_that_is_none_is_one_line() -> None:
-    """As on the command line."""
-    with pytest.raises(InvalidTime, match="'yesterday' is not a valid time"):
-        trackrecord.list_runs(at="yesterday")
-
-
-def test_an_unknown_project_and_an_ambiguous_id_are_one_line(store_url: str) -> None:
-    """With the nearest project, and with the ids."""
-    add(PORT, "--project", "shop")
-    engine = connect_store(store_url, timeout_s=20.0)
-    with writing(engine) as connection:
-        row = ensure_projects(connection, ["shop"])["shop"]
-        for number in range(2):
-            remember(
-                connection, row, f"Builds share cache {number}", memory_id=f"abcd-{number}",
-                rules=MemoryRules(), now=time.time(), force=True,
-            )  # fmt: skip
-    engine.dispose()
-    with pytest.raises(UnknownProject, match="did you mean 'shop'"):
-        trackrecord.recall("x", project="shpo")
-    with pytest.raises(AmbiguousId, match="abcd-0, abcd-1"):
-        trackrecord.confirm_memory("abcd", project="shop")
 
 
 def test_many_calls_at_once_answer_as_one_by_one() -> None:

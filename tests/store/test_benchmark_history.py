@@ -6,9 +6,7 @@ import stat
 
 import pytest
 
-from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.outcomes.rates import ProcessFacts, snapshot
-from trackrecord.store.advice import benchmark_history
 from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
 
@@ -44,15 +42,6 @@ def test_runs_come_back_as_they_were(history, tmp_path, warnings):
     assert history.snapshots() == [run(1), run(2, retries=7)]
     assert warnings == []
     assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
-
-
-def test_the_oldest_are_dropped(history):
-    """As many are kept as the setting says."""
-    for at in range(105):
-        history.append(run(at), keep=100)
-    assert [each.at for each in history.snapshots()] == [float(at) for at in range(5, 105)]
-    history.append(run(200), keep=2)
-    assert [each.at for each in history.snapshots()] == [104.0, 200.0]
 
 
 GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b'{"version": 1}', b"null", b"[" * 100_000,
@@ -133,14 +122,3 @@ def test_runs_at_once_are_all_kept(history, tmp_path):
         child.join(60)
         assert child.exitcode == 0
     assert len(history.snapshots()) == 45
-
-
-def test_a_lock_that_is_not_let_go_is_said(history, tmp_path, monkeypatch):
-    """Instead of waiting for ever."""
-    monkeypatch.setattr(benchmark_history, "_PATIENCE_S", 0.1)
-    history.append(run(1), keep=9)
-    with (
-        history._locked(),
-        pytest.raises(AlreadyRunning, match="try again"),
-    ):
-        history.append(run(2), keep=9)

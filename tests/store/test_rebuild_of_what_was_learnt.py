@@ -49,21 +49,6 @@ def rebuild(store, *, now, decay=None):
         )
 
 
-def test_a_rebuild_finds_what_was_learnt(store):
-    """The statistics computed anew are those that were added up."""
-    learn_for_days(store, 8)
-    now = NOW + 20 * DAY
-    before = known(store, now=now)
-    rebuilt = rebuild(store, now=now)
-    assert (rebuilt.outcomes, rebuilt.patterns) == (48, 3)
-    assert known(store, now=now) == before
-    learn_more = [outcome("late", patterns=["x"], received=now)]
-    teach(store, learn_more, now=now)
-    assert standings(store, now=now)["x"].evidence.observations == (
-        sum(before["default"].patterns["x"][3:6]) + 1
-    )
-
-
 def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
     """Sums keep the half-life they were made with until they are computed anew."""
     teach(store, [outcome(1, patterns=["x"], timestamp=NOW - 90 * DAY)])

@@ -16,7 +16,7 @@ from trackrecord.resources.prompt_documents.prompt_document import build_documen
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_standings
 from trackrecord.store.patterns.tags import change_tags
 from trackrecord.wire.outcome import decode_outcome
@@ -56,22 +56,6 @@ def test_tags_are_added_and_removed(store):
     assert tags(store) == ("ui",)
     rebuild(store)
     assert tags(store) == ("ui",)
-
-
-def test_doing_it_again_changes_nothing(store):
-    """Neither the tags nor the revision, after which rankings would be computed anew."""
-    teach(store, [outcome(1, patterns=["plan"])])
-
-    def revision():
-        with reading(store) as connection:
-            return project_revisions(connection)["default"]
-
-    before = revision()
-    assert tag(store, add=["ui"], now=NOW + 1) == ["ui"]
-    assert revision() > before
-    tagged = revision()
-    assert tag(store, add=["ui"], now=NOW + 2) == tag(store, remove=["none"], now=NOW + 3) == ["ui"]
-    assert revision() == tagged
 
 
 def test_two_who_tag_at_once_both_do(store):

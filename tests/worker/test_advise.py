@@ -155,18 +155,6 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     assert (restored, list(standing.values())) == (failure, [line])
 
 
-def test_lost_advice_is_counted_again(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """Whatever the cache lost."""
-    learn(worker, client, body(1))
-    worker.adviser.advise_due()
-    client.delete(store_settings.keys.rankings("default"))
-    assert worker.adviser.advise_due() == 1
-    worker.refresher.refresh_stale()
-    assert runs_advised(store_settings) == 1
-
-
 @pytest.fixture
 def large(worker: Services, client: redis.Redis) -> Services:
     """A worker that has learnt and counted a project of more runs than readers count themselves."""

@@ -22,14 +22,3 @@ def test_artifacts_whose_time_is_over_go(home):
     assert len(store.entries()) == 1
     forget_artifacts(settings, now=1_000_000.0 + retention_s)
     assert store.entries() == []
-
-
-def test_a_disk_that_fails_is_no_reason_to_fail(home):
-    """Consolidation is done by then."""
-    settings = load_settings(home=home)
-    _stored(settings)
-    elsewhere = home / "artifacts-moved"
-    (home / "artifacts").rename(elsewhere)
-    (home / "artifacts").symlink_to(elsewhere)
-    forget_artifacts(settings, now=2e9)
-    assert list(elsewhere.glob("*/[0-9a-f]*"))

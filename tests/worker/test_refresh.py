@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import pytest
 import redis
 from sqlalchemy import Engine, update
 
@@ -224,14 +223,3 @@ def test_a_database_made_anew_is_not_behind_the_cache(
             publish(client, settings, body(number))
             stages.drain.run()
     assert cached(client, settings).patterns[0].helpful_count == 1
-
-
-@pytest.mark.parametrize("project", ["a:b", "*", "default:x", "项目", "\U0001f600", "a b\n"])
-def test_projects_of_any_name(
-    project: str, worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """Each has its own rankings."""
-    publish(client, store_settings, body(1, project=project), body(2))
-    worker.drain.run()
-    assert cached(client, store_settings, project).project == project
-    assert RankingsReader(store_settings).read(project=project).patterns[0].helpful_count == 1

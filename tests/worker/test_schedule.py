@@ -25,7 +25,6 @@ from trackrecord_worker.job_table import TASKS
 from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
 from trackrecord_worker.schedule import beat_schedule, parse_crontab
-from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -141,19 +140,6 @@ def is_due(engine: Engine, settings: Settings, now: float, expression: str = "0 
         return is_consolidation_due(connection, schedule, settings.retention)
 
 
-def test_nothing_waits(store: Engine, settings: Settings) -> None:
-    """However long ago the last run was."""
-    project(store, "p", waiting=None, runs=[NIGHT - 100 * HOUR])
-    assert not is_due(store, settings, NIGHT + HOUR)
-
-
-def test_before_the_first_run(store: Engine, settings: Settings) -> None:
-    """Due once a night has passed since the first episode."""
-    project(store, "p", waiting=NIGHT - HOUR, runs=[])
-    assert not is_due(store, settings, NIGHT - 60)
-    assert is_due(store, settings, NIGHT + 60)
-
-
 def test_a_missed_night_is_caught_up(store: Engine, settings: Settings) -> None:
     """And a night that was not missed is not repeated."""
     project(store, "p", waiting=NIGHT - 5 * HOUR, runs=[NIGHT - 24 * HOUR])
@@ -209,14 +195,6 @@ def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> Non
     assert is_due(store, shanghai, three_there + 60)
     utc = load_settings(home=home)
     assert not is_due(store, utc, three_there + 60)
-
-
-def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
-    """In its app's time zone."""
-    settings = load_settings(home=home, consolidation_crontab="30 4 * * *", timezone="Asia/Tokyo")
-    schedule = Services(settings, create_app(settings)).schedule
-    assert (schedule.hour, schedule.minute) == ({4}, {30})
-    assert str(schedule.tz) == "Asia/Tokyo"
 
 
 def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path: Path) -> None:

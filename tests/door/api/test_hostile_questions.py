@@ -66,19 +66,6 @@ def test_bodies_that_cannot_be_used_are_refused(http, status, body):
     assert (answer.status_code, answer.headers["content-type"]) == (status, PROBLEM)
 
 
-def test_a_body_that_is_nested_deeply_is_refused(http):
-    """However deep an object may be that the call takes."""
-    nested = b'{"config": {"a": ' + b"[" * 100_000
-    answer = http.post("/context/preview", content=nested, headers=JSON)
-    assert (answer.status_code, answer.headers["content-type"]) == (400, PROBLEM)
-
-
-def test_a_body_beyond_the_limit_is_refused(http):
-    """Before it is read."""
-    answer = http.post("/memories", content=b" " * (21 * 1024 * 1024), headers=JSON)
-    assert (answer.status_code, answer.headers["content-type"]) == (413, PROBLEM)
-
-
 @pytest.mark.parametrize(
     "place",
     [

@@ -136,20 +136,6 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     assert look.take_wrong() == []
 
 
-def test_light_and_dark_can_be_chosen(window):
-    """The choice holds on every page; without a script there is a button for it."""
-    look = window()
-    look.open("/effect?project=fleet")
-    with look.page.expect_navigation():
-        look.page.get_by_label("Colours").last.select_option("dark")
-    assert look.page.url.endswith("/effect?project=fleet")
-    look.open("/?project=fleet")
-    assert look.page.evaluate("document.documentElement.dataset.theme") == "dark"
-    ground = look.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert sum(int(each) for each in ground.strip("rgb()").split(",")) < 120
-    assert look.take_wrong() == []
-
-
 def test_the_page_works_without_scripts(browser, page_door, shown_store):
     """Where scripts are off, actions take the same steps."""
     shown_store.teach("no-scripts", [{"success": True, "task_id": "t"}])

@@ -51,12 +51,3 @@ def test_bars_and_differences(value, low, high):
     """For any number and any interval."""
     check(plots.bar(value, low, high))
     check(plots.difference(value, low, high))
-
-
-def test_heights_are_in_proportion():
-    """A day of twice as many is twice as high; failures stand on successes."""
-    plot = plots.stacked([Stack("a", 2, 2), Stack("b", 1, 1)], "days")
-    heights = [float(each.get("height")) for each in elements(plot) if each.tag == "rect"]
-    assert heights == [80.0, 80.0, 40.0, 40.0]
-    tops = [float(each.get("y")) for each in elements(plot) if each.tag == "rect"]
-    assert tops == [80.0, 0.0, 120.0, 80.0]
