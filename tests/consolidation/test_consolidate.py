@@ -12,9 +12,7 @@ from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
-from trackrecord.store.competences.consolidation.runs import read_runs
 from trackrecord.store.competences.provenance import read_provenance
-from trackrecord.store.competences.read import read_history
 from trackrecord.store.database.engine import reading
 
 SIGNATURE = "go_build+go_test+lint"
@@ -108,24 +106,6 @@ def test_new_successes_reinforce(fleet: Fleet) -> None:
     assert fleet.revision == 200_000  # of the run at 200 s, in milliseconds
 
 
-def test_history_has_every_change_once(fleet: Fleet) -> None:
-    """With actor and rationale."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.consolidate(now=100.0)
-    fleet.consolidate(now=150.0)
-    fleet.report("a")
-    fleet.consolidate(now=200.0)
-    record_id = fleet.records()["a"].id
-    with reading(fleet.engine) as connection:
-        history = read_history(connection, fleet.project_id, record_id)
-    assert [(each.action, each.actor, each.at) for each in history] == [
-        ("created", "test", 100.0),
-        ("reinforced", "test", 200.0),
-    ]
-    assert history[0].rationale == "2 of 2 episodes succeeded"
-
-
 def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
     """The same as the run then does; nothing is written."""
     fleet.report("a")
@@ -141,22 +121,6 @@ def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
         rehearsed, duration_ms=0, finished_at=0, changes=done.changes
     )
     assert sorted(map(str, rehearsed.changes)) == sorted(map(str, done.changes))
-
-
-def test_a_run_leaves_a_report(fleet: Fleet) -> None:
-    """A dry run leaves none."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.report("b")
-    fleet.consolidate(dry_run=True)
-    fleet.consolidate(now=100.0)
-    with reading(fleet.engine) as connection:
-        (run,) = read_runs(connection, fleet.project_id)
-    assert (run.project, run.actor, run.started_at) == ("default", "test", 100.0)
-    assert (run.episodes_read, run.signatures_touched, run.records_created) == (3, 2, 1)
-    assert run.skipped == {"too few successes": 1}
-    assert run.finished_at is not None
-    assert run.finished_at >= run.started_at
 
 
 def test_odd_bodies(fleet: Fleet) -> None:

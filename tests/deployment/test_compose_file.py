@@ -4,7 +4,6 @@ import importlib.util
 import re
 
 import pytest
-import yaml
 
 from tests.deployment.compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 from trackrecord.errors import SettingsError
@@ -26,7 +25,6 @@ SERVICES = ["redis", "postgres", "worker", "beat", "http"]
 # Started by their profile alone.
 MONITORING = ["prometheus", "grafana"]
 OURS = ["worker", "beat", "http"]
-MONITORED_BY = ROOT / "deploy" / "monitoring"
 
 
 @pytest.fixture
@@ -206,21 +204,3 @@ def test_image_copies_every_package(dockerfile):
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     for path in included:
         assert f"COPY {path.split('/')[0]} " in dockerfile
-
-
-def test_prometheus_scrapes_the_front_door(compose):
-    """By the name and the port of its service, with the token as a secret, never in a file here."""
-    prometheus = compose["services"]["prometheus"]
-    folder = "./deploy/monitoring:/etc/prometheus:ro"
-    assert folder in prometheus["volumes"]
-    assert "--config.file=/etc/prometheus/prometheus.yml" in prometheus["command"]
-    config = yaml.safe_load((MONITORED_BY / "prometheus.yml").read_text())
-    (job,) = config["scrape_configs"]
-    ((target,),) = [each["targets"] for each in job["static_configs"]]
-    name, port = target.split(":")
-    assert compose["services"][name]["ports"][0].endswith(f":{port}")
-    secret = job["authorization"]["credentials_file"].removeprefix("/run/secrets/")
-    assert compose["secrets"][secret] == {"environment": "HTTP_TOKEN"}
-    assert secret in prometheus["secrets"]
-    for rules in config["rule_files"]:
-        assert (MONITORED_BY / rules).is_file()

@@ -1,8 +1,6 @@
 """Every setting of a landed state may still be there: what has gone is named, and stops nothing."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,11 +17,6 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_cli.main import run
 
 _MOST = 140
-_PUBLISH = """
-import trackrecord
-assert trackrecord.publish(task_id="t", success=True, strategy="Split by layer")
-print(trackrecord.dropped())
-"""
 
 
 def _parts(variable: str) -> tuple[str, str]:
@@ -120,16 +113,6 @@ def test_doctor_says_so_too(gone, capfd):
     run(["doctor", "--json"])
     (note,) = json.loads(capfd.readouterr().out)["notes"]
     assert_named(note, gone)
-
-
-@pytest.mark.usefixtures("written")
-def test_an_agent_publishes(home, client):
-    """Its outcome arrives."""
-    ran = subprocess.run(
-        [sys.executable, "-c", _PUBLISH], capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert ran.stdout == "{}\n"
-    assert client.xlen(load_settings(home=home).keys.outcomes) == 1
 
 
 def test_what_is_left_of_a_section_counts(monkeypatch, home):

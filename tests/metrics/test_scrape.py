@@ -39,15 +39,6 @@ def test_what_workers_count(scrape: Scrape) -> None:
     assert scrape.value("trackrecord_outages_total", server="database") == 0
 
 
-def test_times(scrape: Scrape) -> None:
-    """The newest outcome, the last consolidation and the cache are of this test."""
-    learnt = scrape.value("trackrecord_last_learnt_timestamp_seconds", project="default")
-    ended = scrape.value("trackrecord_last_consolidation_timestamp_seconds", project="default")
-    age_s = scrape.value("trackrecord_cache_age_seconds", project="default")
-    assert learnt <= ended
-    assert 0 <= age_s < 1000
-
-
 def test_names_follow_the_conventions(scrape: Scrape) -> None:
     """A prefix, base units, `_total` for counters and for nothing else."""
     for name, kind in scrape.kinds.items():

@@ -156,18 +156,6 @@ def test_success_that_is_neither_true_nor_false_is_not_learnt():
     assert taken.task(None, "t").strikes == 0
 
 
-def test_a_decorated_function_notes_that_it_did_not_reach_its_goal(published):
-    """Through the attempt that is going on, in coroutines as well."""
-
-    @attempt("t")
-    async def work():
-        await asyncio.sleep(0)
-        current_attempt().note(success=False)
-
-    asyncio.run(work())
-    assert published[0]["success"] is False
-
-
 def test_the_task_of_an_attempt_cannot_be_noted():
     """It was counted and recorded under its own name from the start."""
     with captured() as taken, attempt("t") as ours:
@@ -216,18 +204,6 @@ def test_an_outcome_stays_small_however_much_is_told(published):
     assert len(encode_body(outcome)) < 1024 * 1024
     assert len(outcome["tool_graph"]) == 1000
     assert outcome["error_count"] == 1101
-
-
-def test_async_with(published):
-    """An attempt also surrounds an asynchronous block."""
-
-    async def main():
-        async with attempt("t") as ours:
-            await asyncio.sleep(0)
-            assert current_attempt() is ours
-
-    asyncio.run(main())
-    assert published[0]["success"]
 
 
 def test_attempts_nest_and_each_is_current_in_its_own_block(published):
@@ -285,18 +261,6 @@ def test_a_decorator_without_a_task_names_it_after_the_function(published):
     work()
     name = f"{__name__}.{work.__qualname__}"
     assert [outcome["task_id"] for outcome in published] == [name, name]
-
-
-def test_recursion_is_an_attempt_for_each_call(published):
-    """Each call publishes its own outcome."""
-
-    @attempt("t")
-    def down(n):
-        current_attempt().retry()
-        return 0 if n == 0 else down(n - 1)
-
-    down(3)
-    assert [outcome["retry_count"] for outcome in published] == [1, 1, 1, 1]
 
 
 def test_threads_and_tasks_have_attempts_of_their_own(published):

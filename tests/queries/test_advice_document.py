@@ -214,24 +214,3 @@ def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(st
     (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
     assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
     assert told(store, None).lessons == ()
-
-
-def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
-    """A task like no other is told what most tasks use, and such as use another tool that one."""
-    rare = {"tool": "deploy", "ok": False, "error": "permission denied for this cluster"}
-    teach(
-        store,
-        [
-            reported(number, success=True, instruction=f"Deploy the {['shop', 'blog'][number % 2]}",
-                     tool_graph=[rare, {"tool": "look"}])
-            for number in range(8)
-        ]
-        + [
-            reported(number, success=True, instruction="Answer the question of a customer",
-                     tool_graph=[{"tool": "look"}])
-            for number in range(8, 40)
-        ],
-    )  # fmt: skip
-    assert [each.tools for each in told(store, "Deploy to this cluster").lessons] == [("deploy",)]
-    assert told(store, "Write a hello world program").lessons == ()
-    assert told(store, "Answer the customer").lessons == ()

@@ -88,16 +88,6 @@ def test_the_examples_of_the_specification(store):
     assert select(store, project_id, limit=1).choice.confidence == two.choice.confidence
 
 
-def test_candidates_are_active_and_contested_records(store):
-    """Retracted and superseded ones are none, whatever their score; never reinforced is 0.5."""
-    project_id = put(store, *(record(status.value, status=status, days=None) for status in Status))
-    answer = select(store, project_id)
-    assert [each.record.id for each in answer.candidates] == ["active", "contested"]
-    assert answer.count == 2
-    assert answer.candidates[0].signals.recency == 0.5
-    assert answer.choice.confidence == 0
-
-
 def test_a_task_is_compared_with_triggers_and_recipe(store):
     """In English and Chinese; what has no words at all falls back to the record's confidence."""
     project_id = put(

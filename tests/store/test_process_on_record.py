@@ -44,17 +44,3 @@ def test_only_what_was_received_in_time(store):
     assert taken(store, now=NOW + 4).outcomes == 5
     assert taken(store, now=NOW + 9, since=NOW + 8).totals.retries == 17
     assert taken(store, now=NOW + 9, since=NOW + 100).outcomes == 0
-
-
-def test_share_that_touched_a_proven_pattern(store):
-    """Each outcome once, however many it touched, and only those that count."""
-    teach(
-        store,
-        [outcome(n, received=NOW + n, patterns=["good", "fine"]) for n in range(6)]
-        + [outcome(n, received=NOW + n, patterns=["new"]) for n in range(6, 8)]
-        + [outcome(n, received=NOW + n) for n in range(8, 12)],
-        now=NOW + 12,
-    )
-    assert taken(store, now=NOW + 12).proven_share == 0.5
-    assert taken(store, now=NOW + 12, since=NOW + 4).totals.outcomes_touching_proven == 2
-    assert taken(store, now=NOW + 12, since=NOW + 6).proven_share == 0.0

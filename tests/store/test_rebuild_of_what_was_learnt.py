@@ -12,7 +12,6 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
@@ -107,19 +106,6 @@ def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
         (own,) = read_criteria(connection, project_id, changed.criteria, now=NOW, name="own")
         assert rebuilds_due(connection, changed.recorded, changed.half_lives) == {}
     assert own.evidence.decayed_helpful == pytest.approx(0.5)
-
-
-def test_one_short_half_life_moves_the_landmark_of_both(store):
-    """Floats run short for one of them; the numbers of neither change."""
-    rules = replace(RULES, criteria=replace(RULES.criteria, half_life_days=0.01))
-    teach(store, [outcome(1, patterns=["x"], criteria={"own": "helpful"})], rules=rules)
-    at = NOW + 6 * DAY  # 600 half-lives of the one
-    teach(store, [outcome("late", received=at)], now=at, rules=rules)
-    with reading(store) as connection:
-        bases = read_bases(connection, project_id_of(connection, "default"))
-    assert (bases.landmark, bases.half_lives) == (at, rules.half_lives)
-    now = standings(store, now=at)["x"].evidence
-    assert now.decayed_helpful == pytest.approx(2 ** (-6 / 90))
 
 
 def rebuild_by(store, rules):

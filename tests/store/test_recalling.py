@@ -1,7 +1,6 @@
 """Recalling memories and past tasks by words, on both databases."""
 
 import pytest
-from sqlalchemy import text as sql
 
 from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.learning.memories.rules import MAX_CANDIDATES, MemoryRules, MemoryType
@@ -158,27 +157,6 @@ def test_words_that_many_memories_hold(store, monkeypatch):
 
         assert found("deploy oak") == ["oak"]
         assert set(found("deploy")) == set(names[5:])
-
-
-def test_memories_from_before_are_found(store):
-    """What a migration took over is marked when the project is next asked to remember."""
-    with writing(store) as connection:
-        ensure_projects(connection, ["default"])
-        connection.execute(
-            sql(
-                "INSERT INTO memories (id, project_id, memory_id, text, type, confidence,"
-                " created_at, changes, changed_at, standing, size_class)"
-                " VALUES (1, 1, 'old', 'Port 5432 belongs to the database', 'memory', 0.5,"
-                " :now, 1, :now, 0, 0)"
-            ),
-            {"now": NOW},
-        )
-        same = remember(
-            connection, 1, "port 5432 belongs to the database", memory_id="new", rules=RULES,
-            now=NOW + 1,
-        )  # fmt: skip
-    assert same.memory.id == "old"
-    assert ids(asked(store, "port")) == ["old"]
 
 
 def task(number, instruction, *, helpful=True, **more):

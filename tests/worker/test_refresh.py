@@ -130,20 +130,6 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
     assert cached(client, settings).patterns[0].helpful_count == 60
 
 
-def test_a_missing_cache_is_built_again(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """And one that shows what it should is left alone."""
-    publish(client, store_settings, body(1), body(2, project="other"))
-    worker.drain.run()
-    assert worker.refresher.refresh_stale() == 0
-    client.delete(store_settings.keys.rankings("other"))
-    assert worker.refresher.refresh_stale() == 1
-    client.flushall()
-    assert worker.refresher.refresh_stale() == 2
-    assert cached(client, store_settings, "other").patterns[0].helpful_count == 1
-
-
 def test_many_lost_caches_are_built_again_in_several_goes(
     worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:

@@ -187,16 +187,6 @@ def test_looking_hands_nothing_out(http, shown_store, project):
     assert snapshot(shown_store) == before
 
 
-def test_the_prompt_page_reads_the_cache_over_one_connection(shown_store, http, project):
-    """However often somebody looks."""
-    path = f"/prompt?project={project}&task=book"
-    assert http.get(path).status_code == 200
-    before = shown_store.client.info("stats")["total_connections_received"]
-    for _ in range(20):
-        assert http.get(path).status_code == 200
-    assert shown_store.client.info("stats")["total_connections_received"] - before < 20
-
-
 def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, http):
     """Of a month that was imported half a year later, too, unless another range is chosen."""
     name, day = "imported", 86_400
