@@ -81,6 +81,9 @@ Serve = Callable[[McpScope, Scope, Receive, Send], Awaitable[None]]
 _BAD_REQUEST = 400
 
 
+_SERVES_MCP = "trackrecord_door.mcp_server.over_http"
+
+
 class McpRoutes:
     """The route, and what it imports.
 
@@ -140,7 +143,7 @@ class McpRoutes:
         """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""
         async with self._importing:
             if self._serve is None:
-                module = await asyncio.to_thread(import_module, ".over_http", __package__)
+                module = await asyncio.to_thread(import_module, _SERVES_MCP)
                 self._serve = module.serve
         return self._serve
 

@@ -3,23 +3,17 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from tests.consolidation.fleet import Fleet, graph
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.competences.record import TriggerCounts
-from trackrecord.learning.competences.rules import CompetenceRules, Status
-from trackrecord.learning.competences.update import RecordAction, RecordUpdate
+from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
-from trackrecord.store.competences.consolidation.runs import read_runs
 from trackrecord.store.competences.provenance import read_provenance
-from trackrecord.store.competences.read import read_history
-from trackrecord.store.competences.tables import competences, consolidation_runs
-from trackrecord.store.competences.write import SignedChange, write_changes
-from trackrecord.store.database.engine import reading, writing
-from trackrecord_consolidation.run import consolidate, consolidate_all
+from trackrecord.store.database.engine import reading
 
 SIGNATURE = "go_build+go_test+lint"
 
@@ -72,14 +66,6 @@ def test_failures_are_counted(fleet: Fleet) -> None:
     assert record.failure_modes == ("timeout",)
 
 
-def test_blank_names_are_no_episode(fleet: Fleet) -> None:
-    """What waits without being one is skipped, with its reason."""
-    fleet.report(" ", "")
-    fleet.report(*(f"t{n}" for n in range(65)))
-    assert fleet.consolidate().skipped == {"no named tool": 1, "too many tools": 1}
-    assert fleet.state()["waiting"] == []
-
-
 def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     """As the episodes had them, by frequency; never an argument's value."""
     calls = [{"tool": "edit", "args": {"path": "secret.txt", "line": 7}}, {"tool": "go_test"}]
@@ -101,17 +87,6 @@ def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     assert "secret" not in str(fleet.state())
 
 
-def test_nothing_new_changes_nothing(fleet: Fleet) -> None:
-    """No salience is added, and the report says so."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.consolidate(now=100.0)
-    before, revision = fleet.state(), fleet.revision
-    report = fleet.consolidate(now=200.0)
-    assert (report.episodes_read, report.changes) == (0, ())
-    assert (fleet.state(), fleet.revision) == (before, revision)
-
-
 def test_new_successes_reinforce(fleet: Fleet) -> None:
     """Counts, provenance and recipe follow; salience rises by the gain, once, at most to 1."""
     fleet.rules = CompetenceRules(salience=0.5)
@@ -131,58 +106,6 @@ def test_new_successes_reinforce(fleet: Fleet) -> None:
     assert fleet.revision == 200_000  # of the run at 200 s, in milliseconds
 
 
-def test_new_failures_only_count(fleet: Fleet) -> None:
-    """The record is updated, not reinforced."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.consolidate(now=100.0)
-    fleet.report("a", success=False)
-    report = fleet.consolidate(now=200.0)
-    assert (report.reinforced, report.updated) == (0, 1)
-    assert fleet.records()["a"].lifecycle.last_reinforced_at == 100.0
-
-
-def test_a_retracted_record_stays_retracted(fleet: Fleet) -> None:
-    """New evidence is counted, and reported as such."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.consolidate(now=100.0)
-    retract(fleet, "a")
-    fleet.report("a")
-    report = fleet.consolidate(now=200.0)
-    assert (report.reinforced, report.skipped) == (0, {"retracted, evidence counted": 1})
-    record = fleet.records()["a"]
-    assert (record.status, record.performance.success_count) == (Status.RETRACTED, 3)
-
-
-def retract(fleet: Fleet, signature: str) -> None:
-    record = replace(fleet.records()[signature], status=Status.RETRACTED, updated_at=150.0)
-    change = RecordUpdate(RecordAction.UPDATED, record, "no longer wanted")
-    with writing(fleet.engine) as connection:
-        row = connection.execute(select(competences.c.signature_id)).scalar_one()
-        write_changes(
-            connection, fleet.project_id, [SignedChange(row, change)], actor="me", now=150.0
-        )
-
-
-def test_history_has_every_change_once(fleet: Fleet) -> None:
-    """With actor and rationale."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.consolidate(now=100.0)
-    fleet.consolidate(now=150.0)
-    fleet.report("a")
-    fleet.consolidate(now=200.0)
-    record_id = fleet.records()["a"].id
-    with reading(fleet.engine) as connection:
-        history = read_history(connection, fleet.project_id, record_id)
-    assert [(each.action, each.actor, each.at) for each in history] == [
-        ("created", "test", 100.0),
-        ("reinforced", "test", 200.0),
-    ]
-    assert history[0].rationale == "2 of 2 episodes succeeded"
-
-
 def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
     """The same as the run then does; nothing is written."""
     fleet.report("a")
@@ -198,43 +121,6 @@ def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
         rehearsed, duration_ms=0, finished_at=0, changes=done.changes
     )
     assert sorted(map(str, rehearsed.changes)) == sorted(map(str, done.changes))
-
-
-def test_a_run_leaves_a_report(fleet: Fleet) -> None:
-    """A dry run leaves none."""
-    fleet.report("a")
-    fleet.report("a")
-    fleet.report("b")
-    fleet.consolidate(dry_run=True)
-    fleet.consolidate(now=100.0)
-    with reading(fleet.engine) as connection:
-        (run,) = read_runs(connection, fleet.project_id)
-    assert (run.project, run.actor, run.started_at) == ("default", "test", 100.0)
-    assert (run.episodes_read, run.signatures_touched, run.records_created) == (3, 2, 1)
-    assert run.skipped == {"too few successes": 1}
-    assert run.finished_at is not None
-    assert run.finished_at >= run.started_at
-
-
-def test_projects_stay_apart(engine: Engine) -> None:
-    """One success in each of two projects is no record in either."""
-    one, other = Fleet(engine, "one"), Fleet(engine, "other")
-    one.report("a")
-    other.report("a")
-    reports = consolidate_all(engine, CompetenceRules(), now=1.0, actor="test")
-    assert [(report.project, report.episodes_read) for report in reports] == [
-        ("one", 1),
-        ("other", 1),
-    ]
-    assert one.records() == other.records() == {}
-
-
-def test_an_unknown_project_has_nothing_new(engine: Engine) -> None:
-    """Before the first outcome there is nothing to say; nothing is written either."""
-    report = consolidate(engine, CompetenceRules(), "new", now=1.0, actor="test")
-    assert (report.episodes_read, report.changes) == (0, ())
-    with reading(engine) as connection:
-        assert connection.execute(select(consolidation_runs)).all() == []
 
 
 def test_odd_bodies(fleet: Fleet) -> None:

@@ -56,18 +56,6 @@ def actions(fleet: Fleet, record):
     return [(each.action, each.actor, each.rationale) for each in found]
 
 
-def test_a_record_by_hand_is_what_its_author_wrote(fleet: Fleet) -> None:
-    """Nobody has tried it; the history knows who stored it and why."""
-    record = add(fleet)
-    assert one(fleet) == record
-    assert [step.tool for step in record.recipe] == ["edit", "go_test"]
-    assert record.recipe[1].args_schema == {"path": "string"}
-    assert record.recipe[0].validation == ("go_test",)
-    assert record.performance.success_count == record.performance.failure_count == 0
-    assert record.signature == "edit+go_test"
-    assert actions(fleet, record) == [("added", "ada", "we always do")]
-
-
 def test_consolidation_without_episodes_of_it_changes_nothing(fleet: Fleet) -> None:
     """It is neither removed nor written anew."""
     add(fleet)
@@ -241,14 +229,6 @@ def _wait_until_blocked_or_done(fleet: Fleet, author: threading.Thread) -> None:
             if connection.execute(waiting_for_a_lock).scalar_one():
                 return
         time.sleep(0.01)
-
-
-def test_a_record_from_before_reads_without_an_author(fleet: Fleet) -> None:
-    """Of an earlier version, or learnt."""
-    for _ in range(2):
-        fleet.report("lint")
-    fleet.consolidate()
-    assert one(fleet).authored is None
 
 
 @pytest.mark.parametrize(

@@ -89,14 +89,6 @@ def test_erased_outcomes_no_longer_count(fleet: Fleet) -> None:
     assert [row[1] for row in fleet.state()["signatures"]] == ["b"]
 
 
-def test_too_many_tools_are_no_procedure(fleet: Fleet) -> None:
-    """However often they succeed together."""
-    for _ in range(2):
-        fleet.report(*(f"t{n}" for n in range(65)))
-    fleet.consolidate()
-    assert fleet.records() == {}
-
-
 def test_not_while_a_run_is_at_work(fleet: Fleet) -> None:
     """One at a time, here too."""
     with writing(fleet.engine) as connection:

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -198,16 +197,6 @@ def test_health_checks_fail_when_a_server_is_gone(deployment):
             assert "Redis cannot be reached" in answer.stderr
 
 
-def test_health_checks_fail_when_the_process_never_came(deployment):
-    """Servers alone make neither a worker nor beat."""
-    answer = deployment.health("worker")
-    assert answer.returncode == 1
-    assert "no worker of this host" in answer.stderr
-    answer = deployment.health("beat")
-    assert answer.returncode == 1
-    assert "beat has not written to " in answer.stderr
-
-
 def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):
     """A file that nobody writes to any more is not taken for a living beat.
 
@@ -246,42 +235,3 @@ def test_http_answers_those_who_have_the_token(deployment):
         assert "status 401" in deployment.health("http", **wrong).stderr
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0, deployment.log("http")
-
-
-def test_redis_wants_the_password(deployment):
-    """Without the password nothing is taken, and the health check of Redis says so."""
-    with (
-        redis.Redis(port=deployment.redis_port) as stranger,
-        pytest.raises(redis.AuthenticationError),
-    ):
-        stranger.xadd("trackrecord:outcomes", {"v": "1", "body": "{}"})
-
-    beside = find_servers()[0].path.parent / "redis-cli"
-    client = str(beside) if beside.exists() else shutil.which("redis-cli")
-    if client is None:
-        pytest.skip("there is no redis-cli beside the server")
-    check = deployment.compose["services"]["redis"]["healthcheck"]["test"][1]
-    check = check.replace("redis-cli", f"{client} -p {deployment.redis_port}")
-    password = deployment.compose["services"]["redis"]["environment"]
-    for environment, status in ((password, 0), ({}, 1)):
-        answer = subprocess.run(
-            ["/bin/sh", "-c", check],
-            env=os.environ | environment,
-            timeout=30,
-            capture_output=True,
-            check=False,
-        )
-        assert answer.returncode == status
-
-
-def test_a_killed_redis_comes_back_with_what_it_acknowledged(deployment):
-    """An outcome that Redis took is learnt although Redis is killed before a worker saw it."""
-    _publish(deployment, {"outcome_id": "kept", "task_id": "t-1", "success": True})
-    command = deployment.redis_process.args
-    deployment.redis_process.kill()
-    deployment.redis_process.wait()
-    again = running(command, os.environ, deployment.folder, deployment.folder / "redis.log")
-    with again, deployment.start("worker"), deployment.start("beat"):
-        _wait_for_redis(deployment)
-        recorded = _wait_until(lambda: _recorded(deployment), deployment)
-        assert recorded == [("default", "kept", True)]

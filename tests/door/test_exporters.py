@@ -4,12 +4,8 @@ import threading
 import time
 
 import pytest
-from opentelemetry._logs import SeverityNumber
 from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
@@ -63,23 +59,6 @@ def test_spans_of_an_exporter(emptied_door, compression):
     assert agent["end_ns"] >= tool["end_ns"]
 
 
-def test_log_records_of_an_exporter(emptied_door):
-    """A program's log arrives with its trace."""
-    provider = LoggerProvider()
-    exporter = OTLPLogExporter(endpoint=f"{emptied_door.url}/v1/logs")
-    provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
-    tracer = tracer_of(Watched(endpoint=f"{emptied_door.url}/v1/traces"))
-    with tracer.start_as_current_span("root") as root:
-        event = {"event_name": "gen_ai.evaluation.result", "attributes": {"score": 1.0}}
-        provider.get_logger("of-an-agent").emit(
-            severity_number=SeverityNumber.WARN, body={"said": ["careful"]}, **event
-        )
-    (record,) = emptied_door.taken("log")
-    assert record["body"] == {"said": ["careful"]}
-    assert (record["event_name"], record["scope"]) == ("gen_ai.evaluation.result", "of-an-agent")
-    assert record["trace_id"] == f"{root.get_span_context().trace_id:032x}"
-
-
 def test_an_exporter_retries_while_the_receiver_is_full(emptied_door):
     """503 with Retry-After makes it wait and send the same spans again: nothing is lost."""
     emptied_door.switch("full", on=True)
@@ -97,22 +76,3 @@ def test_an_exporter_retries_while_the_receiver_is_full(emptied_door):
     agent.join(60)
     assert exporter.results == [SpanExportResult.SUCCESS]
     assert [span["name"] for span in emptied_door.taken("span")] == ["kept"]
-
-
-def test_an_exporter_does_not_retry_what_was_partly_taken(emptied_door):
-    """Partial success is the last word on a batch."""
-    exporter = Watched(endpoint=f"{emptied_door.url}/v1/traces")
-    with tracer_of(exporter).start_as_current_span("unwanted"):
-        pass
-    assert exporter.results == [SpanExportResult.SUCCESS]
-    assert emptied_door.taken("span") == []
-
-
-def test_an_exporter_with_a_token(door_of):
-    """OTEL_EXPORTER_OTLP_HEADERS is where the token goes."""
-    door = door_of(token=(word := "correct-horse-battery"))
-    headers = {"authorization": f"Bearer {word}"}
-    exporter = Watched(endpoint=f"{door.address}/v1/traces", headers=headers)
-    with tracer_of(exporter).start_as_current_span("a"):
-        pass
-    assert [span["name"] for span in door.taken("span")] == ["a"]

@@ -3,10 +3,7 @@
 import asyncio
 import threading
 
-import pytest
-
 import trackrecord
-from trackrecord.errors import InvalidRequest, StoreUnavailable
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_door.query_service import QueryService
 
@@ -24,26 +21,6 @@ def test_calls_use_the_store_of_the_floor(tmp_path):
 
     asyncio.run(ask())
     assert (tmp_path / "trackrecord.db").exists()
-    service.close()
-
-
-def test_errors_of_calls_are_raised(tmp_path):
-    """As the calls raise them."""
-    service = QueryService(DaemonSettings(home=tmp_path))
-    with pytest.raises(InvalidRequest, match="limit"):
-        asyncio.run(service.ask(trackrecord.list_patterns, limit=0))
-    service.close()
-
-
-def test_a_store_that_is_away_is_tried_again(tmp_path):
-    """The front door starts without it, and answers when it is back."""
-    home = tmp_path / "home"
-    home.write_text("a file is in the place of the folder")
-    service = QueryService(DaemonSettings(home=home))
-    with pytest.raises(StoreUnavailable):
-        asyncio.run(service.ask(trackrecord.list_projects))
-    home.unlink()
-    assert asyncio.run(service.ask(trackrecord.list_projects)) == []
     service.close()
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import json
-import random
 import socket
 import threading
 import time
@@ -124,15 +123,6 @@ def test_time_grows_with_the_compressed_body():
     assert grows_by_at_most(8, decompress, short=12_500, long=100_000)
 
 
-def test_a_compressed_body_in_pieces_of_any_size(http):
-    """Members begin and end anywhere in it."""
-    rng = random.Random(8)
-    parts = [rng.randbytes(rng.randrange(200_000)) for _ in range(20)]
-    body = b"".join(gzip.compress(part, 1) for part in parts)
-    assert decompressed(body, "gzip", 20 * MIB) == b"".join(parts)
-    assert decompressed(zlib.compress(parts[0]), "deflate", 20 * MIB) == parts[0]
-
-
 @pytest.mark.parametrize("cut", [0, 1, 5, 15, -1, -8])
 def test_a_compressed_body_that_is_cut_off(http, cut):
     """400: it would be cut off the next time, too. Nothing at all is an empty request."""
@@ -239,15 +229,6 @@ def test_odd_request_lines(lasting_door, request_line):
     """None of them is more than refused."""
     answer = ask(lasting_door.port, f"{request_line}\r\nHost: localhost\r\n\r\n".encode())
     assert answer.status in (0, 200, 400, 404, 405)
-
-
-def test_an_upgrade_is_not_made(lasting_door):
-    """There are no web sockets."""
-    request = (
-        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-    )
-    assert ask(lasting_door.port, request.encode()).status == 200
 
 
 def test_a_length_beside_an_encoding(lasting_door):

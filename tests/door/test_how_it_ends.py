@@ -4,11 +4,9 @@ import signal
 import threading
 
 import httpx
-import pytest
 
 from tests.door.test_otlp_over_http import PROTOBUF, spans
 from tests.support.no_tls import NO_TLS
-from trackrecord_door.ingest.intake import Intake, take_spans
 
 
 def test_ended_while_agents_post(door):
@@ -80,22 +78,3 @@ def test_a_slow_request_does_not_keep_others_waiting(door):
     assert httpx.get(f"{door.url}/health", timeout=60, verify=NO_TLS).status_code == 200
     door.switch("slow", on=False)
     posting.join(60)
-
-
-class _Nobody:
-    """A receiver that must not be called."""
-
-    def spans(self, spans):
-        pytest.fail("nothing usable was posted")
-
-    logs = spans
-
-    def close(self):
-        """Nothing."""
-
-
-def test_no_usable_span_is_no_call():
-    """A slice of spans without ids is not handed on."""
-    receiver = _Nobody()
-    assert take_spans(receiver, iter([None, None])) == 2
-    Intake(receiver, {}, receiver.close).close()

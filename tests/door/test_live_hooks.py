@@ -149,18 +149,6 @@ def test_what_ended_while_the_door_was_closed_is_read_when_it_opens(home, codex,
     assert interrupted["grounds"][0]["kind"] == "interrupted"
 
 
-def test_runs_of_programs_are_left_out_if_wanted(home, codex, start, outcomes, monkeypatch):
-    """The setting holds for what hooks report as it does for an import."""
-    monkeypatch.setenv("TRACKRECORD_CAPTURE__PROGRAMS", "false")
-    codex.by_a_program()
-    codex.turn("t1")
-    codex.end("t1")
-    codex.notify("t1")
-    start()
-    until(lambda: not list(waiting_notes(home)))
-    assert outcomes() == {}
-
-
 def test_the_hooks_know_where_the_door_is_while_it_is_open(home, codex, start):
     """It says so itself, with whatever port it got, and takes it back."""
     door = start()

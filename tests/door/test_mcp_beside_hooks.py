@@ -54,15 +54,3 @@ def test_it_works_without_the_database(door):
     assert "whole cents" in "".join(kept)
     assert "build-4711" in "".join(kept)
     assert not list(home.glob("*.db"))
-
-
-def test_a_server_of_another_name_is_asked_by_it(door_of):
-    """The settings say which names the front door has; the SDK has no list of its own."""
-    door = door_of(names=["door.example.com"], open_to_local_users=True)
-    for name, status in (("door.example.com", 200), ("evil.example.com", 403)):
-        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-        headers = {**ACCEPTED, "host": name, "origin": f"http://{name}"}
-        answer = httpx.post(
-            f"{door.address}/mcp", json=body, headers=headers, timeout=120, verify=NO_TLS
-        )
-        assert answer.status_code == status

@@ -1,6 +1,5 @@
 """The answers of OTLP/HTTP: in the type of the request, with the status that clients act upon."""
 
-import gzip
 import json
 
 import httpx
@@ -19,7 +18,6 @@ from tests.support.no_tls import NO_TLS
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}
-SCORE = {"name": "correct", "value": 1, "dataType": "BOOLEAN", "comment": "as expected"}
 
 
 def spans(*names: str, trace: int = 1) -> ExportTraceServiceRequest:
@@ -68,16 +66,6 @@ def test_json_is_answered_in_json(http, lasting_door):
     assert span["trace_id"] == f"{1:032x}"
 
 
-def test_gzip_in_several_members(http, lasting_door):
-    """Compressed bodies are taken, also those that were compressed in pieces."""
-    before = len(lasting_door.taken("span"))
-    body = spans("a", "b", "c").SerializeToString()
-    compressed = gzip.compress(body[:20]) + gzip.compress(body[20:])
-    headers = PROTOBUF | {"content-encoding": "gzip"}
-    assert http.post("/v1/traces", content=compressed, headers=headers).status_code == 200
-    assert len(taken_since(lasting_door, "span", before)) == 3
-
-
 def test_partial_success(http, lasting_door):
     """Spans without ids, and those that the receiver rejects, are counted and not sent again."""
     names = ("a", "lost", "unwanted", "b")
@@ -115,14 +103,6 @@ def test_logs(http, lasting_door):
     assert http.post("/v1/logs", content=json.dumps(document), headers=JSON).json() == {}
     first, second = taken_since(lasting_door, "log", before)
     assert (first["event_name"], first["body"], second["event_name"]) == ("e", "said", "f")
-
-
-def test_metrics_are_accepted_and_ignored(http):
-    """An exporter of metrics is content, in either encoding."""
-    answer = http.post("/v1/metrics", content=b"\x0a\x00" * 1000, headers=PROTOBUF)
-    assert (answer.status_code, answer.content) == (200, b"")
-    answer = http.post("/v1/metrics", content=b"{}", headers=JSON)
-    assert (answer.status_code, answer.json()) == (200, {})
 
 
 @pytest.mark.parametrize("path", ["/v1/traces", "/v1/logs"])

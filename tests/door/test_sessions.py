@@ -1,6 +1,5 @@
 """`trackrecord open`: a link that works once becomes a session, which shows the page alone."""
 
-import json
 import os
 import re
 import stat
@@ -214,14 +213,3 @@ def test_without_a_server_the_command_says_so(tmp_path):
     assert done.stderr == (
         f"trackrecord: no HTTP server answers in {tmp_path}; start one with `trackrecord up`\n"
     )
-
-
-def test_the_command_shows_the_tokens(lasting_door):
-    """Both of the running server; there is none where none is needed."""
-    assert command(lasting_door, "token", "show").stdout == f"{OWN_TOKEN}\n"
-    shown = command(lasting_door, "token", "show", "--report").stdout.strip()
-    assert shown == reporting_token(OWN_TOKEN)
-    done = command(lasting_door, "token", "show", TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS="true")
-    assert done.returncode == 1
-    assert "needs no token" in done.stderr
-    assert json.dumps(done.stdout) == '""'

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -106,19 +105,3 @@ def test_an_agent_in_javascript(up):
     )
     tasks = until(lambda: up.asked("runs", "list", "--task", "build-4713", project="node"))
     assert [call["tool"] for call in tasks[0]["calls"]] == ["edit_file", "run_tests"]
-
-
-def test_without_a_daemon_an_agent_in_javascript_goes_on(tmp_path):
-    """It works without advice, and says why."""
-    node = _needs("node")
-    ran = subprocess.run(
-        [node, EXAMPLES / "node" / "agent.mjs", "http://127.0.0.1:1"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert ran.stdout == "## Your task\n\nMend the nightly build\n"
-    assert [line.partition(":")[0] for line in ran.stderr.splitlines()] == [
-        "no advice this time", "not reported"
-    ]  # fmt: skip

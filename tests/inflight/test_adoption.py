@@ -3,12 +3,10 @@
 import multiprocessing
 import time
 
-import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.rules import ErrorRules
@@ -26,25 +24,6 @@ def record(client, task_id="t", *, is_counted=False, project="p", **rules):
 def adopt(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p"):
     (count,) = adopt_errors(client, KEYS, [Adoption(project, task_id, outcome_id, age_s)])
     return count
-
-
-def test_each_error_is_given_to_one_outcome(client):
-    """The first one that asks; asking again gives the same, and another one nothing."""
-    record(client)
-    record(client)
-    assert adopt(client, "first") == 2
-    assert adopt(client, "other") == 0
-    record(client)
-    assert adopt(client, "other") == 1
-    assert (adopt(client, "first"), adopt(client, "other")) == (2, 1)
-
-
-def test_what_an_attempt_counted_itself_is_given_to_none(client):
-    """It is in that attempt's outcome already."""
-    record(client, is_counted=True)
-    record(client)
-    record(client, is_counted=True)
-    assert adopt(client) == 1
 
 
 def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
@@ -67,12 +46,6 @@ def test_resolved_ones_count_and_others_do_not(client):
     record(client, "other task")
     record(client, project="q")
     assert adopt(client) == 1
-
-
-def test_a_task_without_errors_is_left_without_a_trace(client):
-    """Most attempts are at such."""
-    assert adopt(client) == 0
-    assert client.keys("trackrecord:in-flight:*") == []
 
 
 def test_what_is_not_kept_any_more_leaves_no_trace_of_its_adoption(client):
@@ -128,18 +101,3 @@ def test_concurrent_attempts_share_them_out(client, redis_server):
     for child in children:
         child.join(30)
     assert sum(given) == 200
-
-
-def test_without_redis_it_says_so():
-    """Whoever asks then goes on without."""
-    with pytest.raises(ServerUnavailable):
-        adopt(redis.Redis(host="127.0.0.1", port=1))
-
-
-def test_a_refusal_gives_nothing_and_stops_nothing(client):
-    """A key of another kind, say."""
-    record(client)
-    (key,) = client.keys("trackrecord:in-flight:task:*")
-    client.delete(key)
-    client.set(key, "something else")
-    assert adopt(client) == 0

@@ -1,7 +1,6 @@
 """Tasks in flight in a real Redis: nothing is lost, doubled, mixed up or kept for ever."""
 
 import multiprocessing
-import threading
 import time
 from collections import Counter
 
@@ -57,27 +56,6 @@ def test_what_is_recorded_is_read_as_it_was(store_of):
     assert store.read("another").errors == ()
 
 
-def test_stats_count_resolved_ones_too(store_of):
-    """They are in total and by type; unresolved is what nobody has dealt with."""
-    store = store_of()
-    ids = [record(store, kind=kind) for kind in ("validation", "timeout", "validation")]
-    store.resolve(ids[0])
-    store.resolve(ids[0])
-    assert store.read("t").stats == ErrorStats(3, 2, {"validation": 2, "timeout": 1})
-    assert store.read("nothing").stats == ErrorStats(0, 0, {})
-
-
-def test_errors_can_be_asked_for_by_task_and_unresolved(store_of):
-    """In the order in which they came."""
-    store = store_of()
-    ids = [record(store, message=str(number)) for number in range(4)]
-    record(store, "another")
-    store.resolve(ids[1])
-    task = store.read("t")
-    assert [error.id for error in task.errors] == ids
-    assert [error.message for error in task.unresolved] == ["0", "2", "3"]
-
-
 @pytest.mark.parametrize(
     "unknown",
     [
@@ -113,17 +91,6 @@ def test_a_report_told_again_changes_nothing(store_of):
 
 
 NAMES = ["a", "a:b", "b:a", "", ":", "*", "p:in-flight", "tasks:p", "task:" + "0" * 24 + ":p", "项"]
-
-
-def test_a_mistyped_id_is_told_the_nearest_one(store_of):
-    """Of the project's own errors."""
-    error_id = record(store_of(), message="m")
-    with pytest.raises(UnknownId, match="did you mean") as caught:
-        store_of().resolve(error_id[:-2])
-    assert caught.value.nearest == error_id
-    with pytest.raises(UnknownId) as caught:
-        store_of("another").resolve(error_id[:-2])
-    assert caught.value.nearest is None
 
 
 def test_projects_and_tasks_are_kept_apart(store_of, client):
@@ -336,21 +303,6 @@ def test_many_processes_record_at_once(home, redis_server, store_of):
     for name in told:
         numbers = [int(e.message.split()[1]) for e in errors if e.message.startswith(name + " ")]
         assert numbers == list(range(100))
-
-
-def test_ids_made_at_once_differ():
-    """Also by many threads within one millisecond."""
-    ids = []
-
-    def make():
-        ids.extend(error_report("t", "unknown", "m").id for _ in range(2000))
-
-    threads = [threading.Thread(target=make) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(set(ids)) == 8000
 
 
 def test_redis_away_is_said_in_one_line(home):

@@ -1,8 +1,6 @@
 """Every setting of a landed state may still be there: what has gone is named, and stops nothing."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from tests.landed.states import STATES
 from tests.worker.test_up import Up
 from tests.worker.working import until
-from trackrecord.errors import SettingsError
 from trackrecord.settings.agent_settings import gone_remark, load_agent_settings
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.gone_settings import is_gone
@@ -20,11 +17,6 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_cli.main import run
 
 _MOST = 140
-_PUBLISH = """
-import trackrecord
-assert trackrecord.publish(task_id="t", success=True, strategy="Split by layer")
-print(trackrecord.dropped())
-"""
 
 
 def _parts(variable: str) -> tuple[str, str]:
@@ -123,16 +115,6 @@ def test_doctor_says_so_too(gone, capfd):
     assert_named(note, gone)
 
 
-@pytest.mark.usefixtures("written")
-def test_an_agent_publishes(home, client):
-    """Its outcome arrives."""
-    ran = subprocess.run(
-        [sys.executable, "-c", _PUBLISH], capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert ran.stdout == "{}\n"
-    assert client.xlen(load_settings(home=home).keys.outcomes) == 1
-
-
 def test_what_is_left_of_a_section_counts(monkeypatch, home):
     """Where the whole section is one JSON object."""
     monkeypatch.setenv("TRACKRECORD_MEMORIES", '{"max_ranked": 3, "confidence": 0.6}')
@@ -141,22 +123,6 @@ def test_what_is_left_of_a_section_counts(monkeypatch, home):
     assert gone_remark() == (
         "settings that have gone and change nothing: memories.max_ranked; CHANGELOG.md tells more"
     )
-
-
-@pytest.mark.parametrize("variable", ["MEMORIES__MAX_RANKD", "ADVICE__MAX_RNS", "BATCH_BYTS"])
-def test_a_misspelt_one_is_refused(variable, monkeypatch):
-    """As one that never was."""
-    monkeypatch.setenv(ENV_PREFIX + variable, "3")
-    for load in (load_agent_settings, load_settings):
-        with pytest.raises(SettingsError, match=f"unknown setting {ENV_PREFIX}{variable}"):
-            load()
-
-
-def test_a_misspelt_number_of_a_section_is_refused(monkeypatch):
-    """Beside one that has gone."""
-    monkeypatch.setenv("TRACKRECORD_MEMORIES", '{"max_ranked": 3, "confidnce": 0.6}')
-    with pytest.raises(SettingsError, match=r"unknown setting memories\.confidnce"):
-        load_settings()
 
 
 def test_a_number_that_only_code_may_choose_is_no_setting():

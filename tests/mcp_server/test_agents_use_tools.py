@@ -5,7 +5,6 @@ import json
 import time
 
 import anyio
-import httpx
 import pytest
 
 from tests.mcp_server.mcp_served import until
@@ -125,22 +124,6 @@ def test_an_agent_is_told_what_the_tools_are_for(served, transport):
         assert all(each["description"] for each in described)
 
 
-def test_recalling_needs_no_database(served):
-    """Redis is asked alone: an agent gets what is known while the database is away."""
-    away = "postgresql+psycopg://nobody@127.0.0.1:1/none"
-
-    async def use():
-        async with served.over_http(project="kept") as client:
-            await text_of(client, "remember", text=FACT)
-            await recalled(client, FACT, task=TASK)
-        arguments = ("--project", "kept")
-        async with served.over_stdio(*arguments, TRACKRECORD_DATABASE_URL=away) as client:
-            text, _ = await text_of(client, "recall", task=TASK)
-            assert FACT in text
-
-    run(use)
-
-
 def test_an_agent_of_one_project_sees_nothing_of_another(served):
     """Whichever way the project is named."""
 
@@ -158,28 +141,6 @@ def test_an_agent_of_one_project_sees_nothing_of_another(served):
                 assert FACT not in text
 
     run(use)
-
-
-def test_the_bearer_of_a_token_sees_its_project_alone(served):
-    """A token that may only read is offered what reads, and no other project."""
-    made = served.command("token", "create", "--project", "of-the-token", "--read")
-    headers = {"authorization": f"Bearer {made.split()[0]}", "accept": "application/json"}
-
-    def ask(method, query="", **params):
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        url = f"{served.address}/mcp{query}"
-        return httpx.post(url, json=body, headers=headers, timeout=PATIENCE_S)
-
-    async def remember():
-        async with served.over_http(project="of-the-token") as client:
-            await text_of(client, "remember", text=FACT)
-            await recalled(client, FACT, task=TASK)
-
-    run(remember)
-    (tool,) = ask("tools/list").json()["result"]["tools"]
-    assert tool["name"] == "recall"
-    assert FACT in ask("tools/call", name="recall", arguments={"task": TASK}).text
-    assert ask("tools/list", "?project=shop").status_code == 403
 
 
 def test_the_project_is_that_of_the_folder_if_asked_for(served, tmp_path, monkeypatch):
@@ -218,23 +179,6 @@ def test_fewer_tools_need_fewer_words(served):
             assert answer.is_error
 
     run(use)
-
-
-def test_many_agents_at_once(served):
-    """Each gets its own answers."""
-
-    async def one(number):
-        async with served.over_http(project=f"crowd-{number}") as client:
-            await text_of(client, "remember", text=f"{FACT}, says {number}")
-            text, document = await recalled(client, f"says {number}", task=TASK)
-            assert len(document["entries"]) == 1, text
-
-    async def all_of_them():
-        async with anyio.create_task_group() as tasks:
-            for number in range(12):
-                tasks.start_soon(one, number)
-
-    run(all_of_them)
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])

@@ -148,11 +148,3 @@ def test_it_starts_with_what_it_needs_alone(server_of):
         "trackrecord.prompt.reading.client", "trackrecord.store", "trackrecord_capture",
     }  # fmt: skip
     assert not names & unwanted
-
-
-def test_two_ways_to_name_the_project_are_one_too_many(server_of):
-    """A mistake of whoever configures it is told at once."""
-    server = server_of("--project", "shop", "--by-folder")
-    _, complained = server.end()
-    assert server.process.returncode == 2
-    assert complained.startswith(b"trackrecord: --project and --by-folder")

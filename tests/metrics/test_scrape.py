@@ -39,35 +39,6 @@ def test_what_workers_count(scrape: Scrape) -> None:
     assert scrape.value("trackrecord_outages_total", server="database") == 0
 
 
-def test_times(scrape: Scrape) -> None:
-    """The newest outcome, the last consolidation and the cache are of this test."""
-    learnt = scrape.value("trackrecord_last_learnt_timestamp_seconds", project="default")
-    ended = scrape.value("trackrecord_last_consolidation_timestamp_seconds", project="default")
-    age_s = scrape.value("trackrecord_cache_age_seconds", project="default")
-    assert learnt <= ended
-    assert 0 <= age_s < 1000
-
-
-def test_memory(scrape: Scrape) -> None:
-    """Of Redis."""
-    assert scrape.value("trackrecord_redis_memory_bytes") > 0
-    assert scrape.value("trackrecord_redis_memory_max_bytes") >= 2**28
-
-
-def test_requests_by_surface(scrape: Scrape) -> None:
-    """The scrape before this one, the log record that was posted, and a page that is not there."""
-    requests = "trackrecord_requests_total"
-    assert scrape.value(requests, surface="metrics", status="2xx") == 1
-    assert scrape.value(requests, surface="otlp", status="2xx") == 1
-    assert scrape.value(requests, surface="page", status="4xx") == 1
-    assert scrape.value("trackrecord_request_duration_seconds_count", surface="metrics") == 1
-
-
-def test_capture(scrape: Scrape) -> None:
-    """Every reason is there from the start."""
-    assert scrape.value("trackrecord_capture_dropped_total", reason="spool_full") == 0
-
-
 def test_names_follow_the_conventions(scrape: Scrape) -> None:
     """A prefix, base units, `_total` for counters and for nothing else."""
     for name, kind in scrape.kinds.items():

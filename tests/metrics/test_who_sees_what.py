@@ -28,7 +28,7 @@ from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_door.metrics import health_routes
 from trackrecord_door.metrics.metric_families import _of_projects
-from trackrecord_door.metrics.requests import CountRequests, Requests, surface_of
+from trackrecord_door.metrics.requests import CountRequests, Requests
 from trackrecord_door.metrics.routes import routes
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService
@@ -208,16 +208,6 @@ def test_servers_that_hang(home: Path) -> None:
     assert answer.status_code == 200
     for server in ("database", "redis"):
         assert seen.value("trackrecord_server_up", server=server) == 0
-
-
-def test_surfaces_of_paths() -> None:
-    """By the beginning of the path; everything else is the page's."""
-    paths = {
-        "/v1/traces": "otlp", "/hooks/claude-code": "hooks", "/api/public/ingestion": "http",
-        "/api/v1/lessons": "http", "/mcp": "mcp", "/metrics": "metrics", "/health": "health",
-        "/": "page", "/lessons": "page", "": "page",
-    }  # fmt: skip
-    assert {path: surface_of(path) for path in paths} == paths
 
 
 def test_every_request_is_counted_once() -> None:

@@ -34,20 +34,6 @@ def test_ending_right_after_publishing_loses_nothing(ending, agent, client, home
     assert _tasks(client, home) == {str(n): 1 for n in range(100)}
 
 
-def test_ending_by_an_exception_loses_nothing(agent, client, home):
-    """The attempt that the exception ended is reported."""
-    done = agent(
-        """
-        import trackrecord
-        with trackrecord.attempt("t"):
-            raise ValueError("the agent's own")
-        """
-    )
-    assert done.returncode == 1
-    assert "ValueError: the agent's own" in done.stderr
-    assert _tasks(client, home) == {"t": 1}
-
-
 def test_ending_while_the_server_hangs_does_not_wait_for_its_timeouts(agent, home, hung_port):
     """The rest goes to the spool after `flush_timeout_s`."""
     done = agent(
@@ -251,52 +237,6 @@ def test_a_childs_copy_does_not_keep_the_parents_spool_file_locked(agent, home):
     assert len(spooled(home)) == 1
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
-    """Whichever way they are started."""
-    module = home / "agent_module.py"
-    module.write_text(
-        # What a busy machine takes seconds to import is not what is tested here.
-        "import trackrecord, trackrecord_producers.publishing.delivery\n"
-        "def work(n):\n"
-        "    trackrecord.publish(task_id=f'child-{n}', success=True)\n"
-    )
-    done = agent(
-        f"""
-        import sys
-        sys.path.insert(0, {str(home)!r})
-        import multiprocessing, trackrecord, agent_module
-        trackrecord.publish(task_id="parent", success=True)
-        context = multiprocessing.get_context({method!r})
-        children = [context.Process(target=agent_module.work, args=(n,)) for n in range(4)]
-        [child.start() for child in children]
-        [child.join() for child in children]
-        assert [child.exitcode for child in children] == [0] * 4
-        """
-    )
-    _check(done)
-    assert _tasks(client, home) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
-
-
-def test_children_of_billiard_lose_nothing(agent, client, home):
-    """They run finalisers of their own before they leave by os._exit."""
-    done = agent(
-        """
-        import billiard, trackrecord
-
-        def work(n):
-            trackrecord.publish(task_id=f"child-{n}", success=True)
-
-        trackrecord.publish(task_id="parent", success=True)
-        children = [billiard.Process(target=work, args=(n,)) for n in range(4)]
-        [child.start() for child in children]
-        [child.join() for child in children]
-        """
-    )
-    _check(done)
-    assert _tasks(client, home) == {"parent": 1, **{f"child-{n}": 1 for n in range(4)}}
-
-
 def test_celerys_pool_processes_lose_nothing_when_they_are_recycled(agent, home, hung_port):
     """A task per process: each is recycled right after it published, while the server hangs."""
     (home / "agent_app.py").write_text(
@@ -336,19 +276,3 @@ def test_celerys_pool_processes_lose_nothing_when_they_are_recycled(agent, home,
     )
     assert done.returncode == 0, done.stderr
     assert {body["task_id"] for body in spooled(home)} == {f"child-{n}" for n in range(4)}
-
-
-def test_wrong_settings_never_hurt_the_agent(agent):
-    """They are counted and named in the log."""
-    done = agent(
-        """
-        import trackrecord
-        trackrecord.publish(task_id="t", success=True)
-        trackrecord.flush(5)
-        print(trackrecord.dropped())
-        """,
-        TRACKRECORD_QUEUE_MAX="many",
-    )
-    assert done.returncode == 0
-    assert done.stdout.strip() == "{'bad_settings': 1}"
-    assert "queue_max" in done.stderr

@@ -83,14 +83,6 @@ def test_what_is_raised_goes_on_and_is_recorded(published, error, mode):
     assert outcome["error_count"] == 1
 
 
-@pytest.mark.parametrize(("code", "success"), [(None, True), (0, True), (3, False), ("no", False)])
-def test_an_exit_is_a_failure_when_it_says_so(published, code, success):
-    """A clean exit is a success, any other one a failure."""
-    with pytest.raises(SystemExit), attempt("t"):
-        raise SystemExit(code)
-    assert published[0]["success"] is success
-
-
 def test_an_error_that_was_told_and_then_raised_counts_once(published):
     """The same exception is one error."""
     error = ValueError()
@@ -164,18 +156,6 @@ def test_success_that_is_neither_true_nor_false_is_not_learnt():
     assert taken.task(None, "t").strikes == 0
 
 
-def test_a_decorated_function_notes_that_it_did_not_reach_its_goal(published):
-    """Through the attempt that is going on, in coroutines as well."""
-
-    @attempt("t")
-    async def work():
-        await asyncio.sleep(0)
-        current_attempt().note(success=False)
-
-    asyncio.run(work())
-    assert published[0]["success"] is False
-
-
 def test_the_task_of_an_attempt_cannot_be_noted():
     """It was counted and recorded under its own name from the start."""
     with captured() as taken, attempt("t") as ours:
@@ -224,36 +204,6 @@ def test_an_outcome_stays_small_however_much_is_told(published):
     assert len(encode_body(outcome)) < 1024 * 1024
     assert len(outcome["tool_graph"]) == 1000
     assert outcome["error_count"] == 1101
-
-
-def test_async_with(published):
-    """An attempt also surrounds an asynchronous block."""
-
-    async def main():
-        async with attempt("t") as ours:
-            await asyncio.sleep(0)
-            assert current_attempt() is ours
-
-    asyncio.run(main())
-    assert published[0]["success"]
-
-
-def test_a_cancelled_task_is_a_failure(published):
-    """Its mode says that it was cancelled."""
-
-    async def main():
-        async def work():
-            async with attempt("t"):
-                await asyncio.sleep(60)
-
-        task = asyncio.create_task(work())
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    assert published[0]["failure_mode"] == "cancelled"
 
 
 def test_attempts_nest_and_each_is_current_in_its_own_block(published):
@@ -313,18 +263,6 @@ def test_a_decorator_without_a_task_names_it_after_the_function(published):
     assert [outcome["task_id"] for outcome in published] == [name, name]
 
 
-def test_recursion_is_an_attempt_for_each_call(published):
-    """Each call publishes its own outcome."""
-
-    @attempt("t")
-    def down(n):
-        current_attempt().retry()
-        return 0 if n == 0 else down(n - 1)
-
-    down(3)
-    assert [outcome["retry_count"] for outcome in published] == [1, 1, 1, 1]
-
-
 def test_threads_and_tasks_have_attempts_of_their_own(published):
     """The current attempt is that of the thread or of the asynchronous task."""
 
@@ -370,33 +308,6 @@ def test_a_decorated_coroutine_function_is_one(published):
     assert published[0]["failure_mode"] == "validation"
 
 
-def test_a_decorated_generator_does_all_that_generators_do(published):
-    """Values sent, thrown and returned pass through."""
-
-    @attempt("t")
-    def work():
-        received = []
-        try:
-            received.append((yield 1))
-        except KeyError:
-            received.append("caught")
-        current_attempt().tool("late")
-        received.append((yield 2))
-        return received
-
-    assert inspect.isgeneratorfunction(work)
-    generator = work()
-    assert next(generator) == 1
-    assert current_attempt() is None
-    assert generator.throw(KeyError()) == 2
-    with pytest.raises(StopIteration) as stop:
-        generator.send("sent")
-    assert stop.value.value == ["caught", "sent"]
-    (outcome,) = published
-    assert outcome["success"]
-    assert len(outcome["tool_graph"]) == 1
-
-
 def test_a_generator_that_is_closed_early_did_not_fail(published):
     """Its consumer had enough."""
     closed = []
@@ -426,50 +337,6 @@ def test_a_generator_that_raises_fails(published):
     with pytest.raises(ValueError):  # noqa: PT011 - any
         list(work())
     assert [outcome["failure_mode"] for outcome in published] == ["validation"]
-
-
-def test_a_decorated_asynchronous_generator_does_all_that_they_do(published):
-    """Values sent and thrown pass through."""
-
-    @attempt("t")
-    async def work():
-        try:
-            got = yield 1
-        except KeyError:
-            got = "caught"
-        await asyncio.sleep(0)
-        current_attempt().tool("late")
-        yield got
-
-    async def main():
-        assert [each async for each in work()] == [1, None]
-        generator = work()
-        assert await anext(generator) == 1
-        assert current_attempt() is None
-        assert await generator.athrow(KeyError()) == "caught"
-        await generator.aclose()
-        generator = work()
-        await anext(generator)
-        assert await generator.asend("sent") == "sent"
-        with pytest.raises(StopAsyncIteration):
-            await anext(generator)
-
-    assert inspect.isasyncgenfunction(work)
-    asyncio.run(main())
-    assert [outcome["success"] for outcome in published] == [True, True, True]
-    assert all(len(outcome["tool_graph"]) == 1 for outcome in published)
-
-
-def test_a_method_can_be_decorated(published):
-    """It still gets its own object."""
-
-    class Agent:
-        @attempt()
-        def work(self, n):
-            return n
-
-    assert Agent().work(7) == 7
-    assert published[0]["task_id"].endswith("Agent.work")
 
 
 def test_other_names_of_a_tools_arguments_are_understood_and_unknown_ones_logged():

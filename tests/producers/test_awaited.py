@@ -193,26 +193,6 @@ def test_they_answer_as_the_calls_do(home, monkeypatch):
     assert published.outcomes[0].error_count == 1
 
 
-def test_outputs_are_stored_and_read_beside_the_loop(agent):
-    """As by summarise and artifact."""
-    done = agent(
-        """
-        import asyncio, re, trackrecord
-
-        async def main():
-            output = "line\\n" * 100_000
-            summary = await trackrecord.asummarise(output)
-            assert len(summary) < len(output)
-            artifact_id = re.search(r"[0-9a-f]{64}", summary).group()
-            page = await trackrecord.aartifact(artifact_id, limit=None)
-            assert page.text == output
-
-        asyncio.run(main())
-        """
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_many_that_wait_at_once_wait_together(hung_port):
     """Redis is given up once for all of them, not by one after the other."""
     program = """

@@ -3,10 +3,8 @@
 import json
 import time
 
-import trackrecord
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord.testing import captured, rankings_of
 
 ASK = """
     import json, time, trackrecord
@@ -54,29 +52,6 @@ def test_errors_and_outputs_of_the_task_are_in_its_prompt(agent, client):
     assert first["problem"] == "nothing is learnt yet"
 
 
-def test_a_success_takes_its_errors_away(agent, client):
-    """As error_context is empty then."""
-    done = agent(
-        ASK
-        + """
-    for succeeds in (False, False, False, True):
-        with trackrecord.attempt("t") as attempt:
-            if not succeeds:
-                attempt.error("boom")
-                attempt.fail("wrong_answer")
-        trackrecord.flush(20)
-        print(json.dumps(told()))
-    """
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    first, _, third, last = map(json.loads, done.stdout.splitlines())
-    assert first["prompt"] == "## Previous Errors of This Task\n\n- unknown: boom"
-    assert third["prompt"].startswith(
-        "## Previous Errors of This Task\n\n- unknown: boom (3 times)\n- 3 attempts at this task "
-    )
-    assert last["prompt"] == ""
-
-
 def test_while_redis_is_away_the_prompt_is_written_all_the_same(agent, closed_port):
     """The agent's own candidates and the stored outputs; the problem is said once."""
     done = agent(
@@ -115,14 +90,3 @@ def test_outputs_that_cannot_be_read_are_a_problem_and_no_exception(agent, clien
     assert found["taken"] == ["error"]
     assert "the task's stored outputs cannot be read" in found["problem"]
     assert found["is_stale"] is False
-
-
-def test_a_tests_own_rankings_need_no_server_and_captured_errors_count():
-    """As for error_context."""
-    with rankings_of():
-        assert trackrecord.context(task_id="t", exclude=["evidence"]).prompt == ""
-        with captured():
-            trackrecord.record_error("t", "timeout", "no answer")
-            found = trackrecord.context(task_id="t")
-            assert found.prompt == "## Previous Errors of This Task\n\n- timeout: no answer"
-            assert found.problem is None

@@ -231,15 +231,6 @@ def test_send_says_that_redis_refuses_without_repeating_the_content(settings, cl
     assert "secret" not in str(caught.value)
 
 
-def test_a_client_that_decodes_is_understood(settings, redis_server):
-    """Stream ids may come as text or as bytes."""
-    import redis
-
-    with redis.Redis(unix_socket_path=str(redis_server.socket), decode_responses=True) as client:
-        (entry_id,) = send(client, settings.keys, [b"{}"])
-        assert isinstance(entry_id, str)
-
-
 def test_a_spool_that_fills_while_it_is_forwarded_ends(agent_settings, home, client, publisher_of):
     """An agent forwards in steps between its own outcomes, which do not wait for the spool."""
     folder = home / "spool"

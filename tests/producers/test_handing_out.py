@@ -6,12 +6,8 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord_producers.delivery.stream_and_spool_format import spool_line
-from trackrecord_producers.spool.files import SpoolWriter
 from trackrecord_producers.spool.forwarder import forward_spool
 
 PROGRAM = """
@@ -146,17 +142,3 @@ def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, clie
     assert len(exposures_on(client, agent_settings, b"recall")) == 1
     (exposure,) = exposures_on(client, agent_settings)
     assert (exposure["exposure_id"], exposure["entries"]) == (exposure_id, ["混合"])
-
-
-@pytest.mark.parametrize("torn", [5, 20, 30, -2])
-def test_a_torn_line_is_set_aside(agent_settings, client, torn):
-    """As that of an outcome would be."""
-    line = spool_line("exposure", is_safe=True, body=b'{"task_id":"t","entries":["x"]}')
-    writer = SpoolWriter(agent_settings.spool_dir, agent_settings.spool_max_bytes)
-    writer.append([line])
-    writer.close()
-    (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    path.write_bytes(line[:torn])
-    forward_spool(agent_settings, client)
-    assert exposures_on(client, agent_settings) == []
-    assert client.xlen(agent_settings.keys.dead) == 1

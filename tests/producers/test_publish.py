@@ -1,11 +1,8 @@
 """publish: what it accepts, what it drops and counts, and that nothing of it reaches the agent."""
 
 import json
-import logging
 import os
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from uuid import UUID
 
@@ -19,8 +16,6 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_producers.bodies.body import build_body
 from trackrecord_producers.delivery.ids import new_id
-from trackrecord_producers.delivery.notices import Notices
-from trackrecord_producers.publishing.publish import publish
 from trackrecord_producers.publishing.publisher import Publisher
 
 
@@ -55,23 +50,6 @@ def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, p
     publisher.publish({"task_id": "3", "success": True, "project": "other"})
     assert publisher.flush(5)
     assert [body["project"] for body in arrived(client)] == ['a "quoted" 项目'] * 2 + ["other"]
-
-
-def test_what_the_caller_says_is_kept():
-    """Nothing that was given is replaced."""
-    moment = datetime(2026, 1, 2, tzinfo=UTC)
-    given = {"task_id": "t", "success": True, "outcome_id": "mine", "timestamp": moment}
-    outcome_id, body = build_body(given, project="p")
-    outcome = decode_outcome(body)
-    assert (outcome_id, outcome.outcome_id, outcome.project) == ("mine", "mine", "p")
-    assert outcome.timestamp == moment.timestamp()
-
-
-def test_the_id_that_is_given_back_is_the_one_that_travels():
-    """Whatever type the caller gave."""
-    given = UUID("0190f3a0-0000-7000-8000-000000000000")
-    outcome_id, body = build_body({"task_id": "t", "success": True, "outcome_id": given})
-    assert outcome_id == str(given) == decode_outcome(body).outcome_id
 
 
 @pytest.mark.parametrize(
@@ -128,12 +106,6 @@ def _is_dropped_and_explained_once(fields, reason, caplog):
     assert "invalid" in line
     assert reason in line
     assert "secret" not in line
-
-
-def test_a_missing_required_field_is_pythons_own_error():
-    """A call without task_id or success is a mistake of the program."""
-    with pytest.raises(TypeError):
-        publish(task_id="t")
 
 
 def test_a_body_too_large_for_the_settings_is_dropped_once_they_are_known(
@@ -245,26 +217,6 @@ def test_a_drop_is_told_even_after_a_flush_that_ran_out_of_time(home, hung_port,
     assert publisher.flush(40)
 
 
-def test_a_notice_of_one_kind_comes_again_only_after_a_pause(caplog):
-    """Other kinds are not held back."""
-    notices = Notices(pause_s=0.05)
-    for _ in range(3):
-        notices.say("a", "first")
-    notices.say("b", "second")
-    assert caplog.messages == ["first", "second"]
-    wait_until(lambda: (notices.say("a", "third"), len(caplog.messages) == 3)[1])
-
-
-def test_a_handler_of_the_agent_that_raises_does_not_reach_the_agent(caplog, monkeypatch):
-    """A faulty log handler does no harm."""
-
-    def broken(record):
-        raise RuntimeError
-
-    monkeypatch.setattr(logging.getLogger("trackrecord"), "filters", [broken])
-    assert Publisher().publish({"task_id": "t", "success": "no"}) is None
-
-
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
 def test_a_forked_child_makes_ids_of_its_own():
     """Whatever randomness the parent has ready, the child must not use it as well."""
@@ -280,13 +232,6 @@ def test_a_forked_child_makes_ids_of_its_own():
         childs = {each[14:] for each in pipe.read().split()}
     assert len(childs) == 50
     assert childs.isdisjoint({new_id()[14:] for _ in range(50)})
-
-
-def test_threads_never_share_an_id():
-    """However many take ids at once."""
-    with ThreadPoolExecutor(8) as threads:
-        lists = list(threads.map(lambda _: [new_id() for _ in range(2_000)], range(8)))
-    assert len(set(chain.from_iterable(lists))) == 16_000
 
 
 def test_ids_sort_by_time_and_never_repeat():

@@ -6,11 +6,9 @@ import threading
 import time
 
 import pytest
-import redis
 
 from tests.producers.what_became import arrived, spooled, wait_until
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.publishing.delivery import OutcomeDelivery
 
 
 def _outcome(number):
@@ -19,21 +17,6 @@ def _outcome(number):
 
 def _ids(bodies):
     return {body["outcome_id"] for body in bodies}
-
-
-def test_a_fresh_outcome_arrives_within_fifty_milliseconds(agent_settings, client, publisher_of):
-    """The median of a few."""
-    publisher = publisher_of(agent_settings)
-    publisher.publish(_outcome(0))
-    assert publisher.flush(5)
-    delays = []
-    for number in range(1, 6):
-        begin = time.monotonic()
-        publisher.publish(_outcome(number))
-        while client.xlen("trackrecord:outcomes") <= number:
-            time.sleep(0.001)
-        delays.append(time.monotonic() - begin)
-    assert sorted(delays)[2] < 0.05
 
 
 def test_many_threads_publish_and_everything_arrives_once(agent_settings, client, publisher_of):
@@ -54,23 +37,6 @@ def test_many_threads_publish_and_everything_arrives_once(agent_settings, client
     assert len(bodies) == 4000
     assert _ids(bodies) == set(ids)
     assert publisher.stats().sent == 4000
-
-
-def test_the_writing_thread_does_not_poll(agent_settings, client, publisher_of, monkeypatch):
-    """It sleeps while nothing is published."""
-    turns = []
-    monkeypatch.setattr(
-        OutcomeDelivery,
-        "forward",
-        lambda self, go=OutcomeDelivery.forward: (turns.append(1), go(self))[1],
-    )
-    publisher = publisher_of(agent_settings)
-    publisher.publish(_outcome(0))
-    assert publisher.flush(5)
-    time.sleep(0.1)
-    before = len(turns)
-    time.sleep(0.5)
-    assert len(turns) == before
 
 
 def test_refused_outcomes_are_spooled_and_forwarded_when_redis_is_back(
@@ -229,23 +195,3 @@ def test_flush_says_when_the_time_was_too_short(home, hung_port, publisher_of):
     publisher.publish(_outcome(0))
     assert not publisher.flush(0.05)
     assert publisher.flush(5)
-
-
-def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
-    """An agent's client gives up at once."""
-    from trackrecord.redis.client import agent_client
-
-    client = agent_client(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
-    begin = time.monotonic()
-    with pytest.raises(redis.ConnectionError):
-        client.ping()
-    assert time.monotonic() - begin < 0.2
-
-
-def test_both_redis_clients_work_over_the_embedded_servers_socket(settings, client):
-    """The agent's and the worker's."""
-    from trackrecord.redis.client import agent_client, worker_client
-
-    for make in (agent_client, worker_client):
-        with make(settings) as connected:
-            assert connected.ping()

@@ -8,10 +8,7 @@ import sys
 import pytest
 
 import trackrecord
-from trackrecord_producers.delivery.stream_and_spool_format import spool_line
 from trackrecord_producers.publishing.memory_call import remember
-from trackrecord_producers.spool.files import SpoolWriter
-from trackrecord_producers.spool.forwarder import forward_spool
 
 PROGRAM = """
 import sys, trackrecord
@@ -49,47 +46,6 @@ def test_it_goes_onto_the_stream(agent_settings, client):
         }
     ]  # fmt: skip
     assert client.xlen(agent_settings.keys.outcomes) == 2
-
-
-def test_its_own_project(agent_settings, client):
-    """When one is given."""
-    agent(agent_settings, "Use uv", "shop")
-    assert [each["project"] for each in memories_on(client, agent_settings)] == ["shop"]
-
-
-def test_without_redis_it_waits_in_the_spool(agent_settings, redis_server, client):
-    """And is forwarded by whoever gets through, as a memory again."""
-    away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
-    memory_id, dropped = agent(away, "用 uv 管理 Python")
-    assert dropped == "{}"
-    (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    memory, outcome = [json.loads(line) for line in path.read_bytes().splitlines()]
-    assert (memory["v"], memory["memory"]["text"]) == (1, "用 uv 管理 Python")
-    assert (outcome["v"], outcome["body"]["task_id"]) == (1, "t")
-    assert forward_spool(agent_settings, client) == 2
-    (memory,) = memories_on(client, agent_settings)
-    assert (memory["memory_id"], memory["text"]) == (memory_id, "用 uv 管理 Python")
-    outcome_bodies = [
-        e[1][b"body"] for e in client.xrange("trackrecord:outcomes") if b"body" in e[1]
-    ]
-    assert len(outcome_bodies) == 1
-
-
-@pytest.mark.parametrize("torn", [5, 20, 30, 60, -2])
-def test_a_torn_line_is_set_aside(agent_settings, client, torn):
-    """As that of an outcome would be, whole as it is."""
-    writer = SpoolWriter(agent_settings.spool_dir, 10**6)
-    body = b'{"memory_id":"m1","text":"Use uv for Python","project":"p"}'
-    line = spool_line("memory", body, is_safe=True)
-    writer.append([line])
-    writer.close()
-    (path,) = agent_settings.spool_dir.glob("*.jsonl")
-    cut_off = path.read_bytes()[:torn]
-    path.write_bytes(cut_off)
-    forward_spool(agent_settings, client)
-    assert client.xlen(agent_settings.keys.outcomes) == 0
-    ((_, letter),) = client.xrange(agent_settings.keys.dead)
-    assert letter[b"body"] == cut_off
 
 
 @pytest.mark.parametrize("text", ["", " \n", "KNOWN PITFALL: ", None, 7])

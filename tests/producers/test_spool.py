@@ -1,7 +1,6 @@
 """The spool: what is written is whole lines, within bounds, locked while its writer lives."""
 
 import fcntl
-import json
 import os
 import stat
 import textwrap
@@ -51,14 +50,6 @@ def test_a_line_break_inside_a_body_does_not_break_the_line(folder):
     """It becomes a blank."""
     SpoolWriter(folder, MEGABYTE).append([b'{"a":\n1}'])
     assert _only_file(folder).read_bytes() == b'{"a": 1}\n'
-
-
-def test_each_writer_has_a_file_of_its_own(folder):
-    """Writers never wait for each other."""
-    writers = [SpoolWriter(folder, MEGABYTE) for _ in range(3)]
-    for writer in writers:
-        writer.append([b"{}"])
-    assert len(list(folder.iterdir())) == 3
 
 
 def test_a_closed_file_is_taken_up_again_unless_somebody_else_has_it(folder):
@@ -204,11 +195,3 @@ def test_two_processes_spool_at_once_and_lose_nothing(agent, home):
     )
     assert done.returncode == 0, done.stderr
     assert len({body["task_id"] for body in spooled(home)}) == 200
-
-
-def test_each_line_is_json_of_its_own(folder):
-    """Whatever the body holds."""
-    writer = SpoolWriter(folder, MEGABYTE)
-    writer.append([json.dumps({"n": n}).encode() for n in range(100)])
-    lines = _only_file(folder).read_bytes().splitlines()
-    assert [json.loads(line)["n"] for line in lines] == list(range(100))

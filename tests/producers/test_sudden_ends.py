@@ -81,22 +81,6 @@ def test_a_pool_of_a_parent_that_publishes_keeps_everything(agent, agent_module,
     assert _tasks(client, agent_module) == {"parent": ROUNDS, **_expected(50 * ROUNDS)}
 
 
-def test_a_process_pool_executor_keeps_everything(agent, agent_module, client):
-    """Its processes end by themselves."""
-    done = agent(
-        f"""
-        import sys
-        sys.path.insert(0, {str(agent_module)!r})
-        import agent_module
-        from concurrent.futures import ProcessPoolExecutor
-        with ProcessPoolExecutor(4) as pool:
-            list(pool.map(agent_module.work, range(100)))
-        """
-    )
-    assert done.returncode == 0, done.stderr
-    assert _tasks(client, agent_module) == _expected(100)
-
-
 def test_children_that_are_killed_or_leave_by_exit_keep_everything(agent, agent_module, client):
     """Nobody is called back at os._exit and SIGKILL, and nothing is lost all the same."""
     done = agent(
@@ -279,15 +263,6 @@ def test_an_ignored_signal_stays_ignored(home, client):
     publish = IN_MAIN_THREAD + "os.kill(os.getpid(), signal.SIGHUP)"
     assert _signalled(home, signal.SIGTERM, before=before, publish=publish)[0] == -signal.SIGTERM
     assert _tasks(client, home) == _expected(5)
-
-
-def test_a_script_that_ends_while_the_server_hangs_spools(home, hung_port):
-    """It waits for Redis as long as at any other end, and no longer."""
-    ended, _ = _signalled(
-        home, signal.SIGTERM, TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0"
-    )
-    assert ended == -signal.SIGTERM
-    assert {body["task_id"] for body in spooled(home)} == set(_expected(5))
 
 
 def test_a_second_signal_ends_at_once(home, hung_port):

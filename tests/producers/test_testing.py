@@ -81,16 +81,6 @@ def test_errors_of_tasks_are_answered_from_what_was_captured():
         assert trackrecord.error_stats("t").total == 0
 
 
-def test_a_number_names_one_task_everywhere():
-    """In outcomes, in errors, and in what is asked for."""
-    with captured() as published, trackrecord.attempt(42) as attempt:
-        trackrecord.record_error(42, "timeout", "no answer")
-        attempt.error("another", type="conflict")
-        assert attempt.error_context() == trackrecord.error_context(42)
-        assert trackrecord.error_stats("42").total == 2
-    assert (published.outcomes[0].task_id, published.outcomes[0].error_count) == ("42", 2)
-
-
 def test_blocks_nest_and_the_innermost_captures():
     """And each begins with no task that has failed before."""
     with captured() as outer:
@@ -156,15 +146,6 @@ def test_a_task_that_outlives_its_block_does_not_write_into_it():
 
     first, second = asyncio.run(main())
     assert (len(first.outcomes), len(second.outcomes)) == (0, 1)
-
-
-def test_a_block_that_raises_is_left():
-    """Nothing is captured after it."""
-    with pytest.raises(ZeroDivisionError), captured() as broken:
-        raise ZeroDivisionError
-    with captured() as published:
-        trackrecord.publish(task_id="t", success=True)
-    assert (len(broken.outcomes), len(published.outcomes)) == (0, 1)
 
 
 def test_neither_thread_nor_server_nor_home_is_needed(home):

@@ -4,16 +4,13 @@ import random
 
 import msgspec
 
-from benchmarks.evaluate.recorded import advising
 from tests.support.prompt_answers import answer_from
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 
@@ -217,55 +214,3 @@ def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(st
     (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
     assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
     assert told(store, None).lessons == ()
-
-
-def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
-    """A task like no other is told what most tasks use, and such as use another tool that one."""
-    rare = {"tool": "deploy", "ok": False, "error": "permission denied for this cluster"}
-    teach(
-        store,
-        [
-            reported(number, success=True, instruction=f"Deploy the {['shop', 'blog'][number % 2]}",
-                     tool_graph=[rare, {"tool": "look"}])
-            for number in range(8)
-        ]
-        + [
-            reported(number, success=True, instruction="Answer the question of a customer",
-                     tool_graph=[{"tool": "look"}])
-            for number in range(8, 40)
-        ],
-    )  # fmt: skip
-    assert [each.tools for each in told(store, "Deploy to this cluster").lessons] == [("deploy",)]
-    assert told(store, "Write a hello world program").lessons == ()
-    assert told(store, "Answer the customer").lessons == ()
-
-
-def test_what_is_evaluated_is_what_a_prompt_names(store):
-    """The same procedure for the same text, from the same runs: here that nobody guesses."""
-    worked = [[{"tool": "find"}, {"tool": tool}] for tool in ("book", "cancel", "refund")]
-    teach(
-        store,
-        [
-            reported(
-                number, success=number % 2 > 0, instruction=f"{text} {when}",
-                tool_graph=worked[number % 3] if number % 2 else [{"tool": "guess"}],
-            )
-            for number in range(72)
-            for text, when in [(TEXTS[number % 3], ("today", "soon")[number % 4 < 2])]
-        ],
-    )  # fmt: skip
-    with reading(store) as connection:
-        document = build_document(connection, "default", RULES, most=100, now=NOW)
-        found = build_advice(connection, "default", RULES, now=NOW)
-        runs = read_runs(connection, project_id_of(connection, "default"), limit=200)
-    told = advising(runs, RULES)
-    named = {}
-    for text in (*TEXTS, "play chess"):
-        answer = answer_from(
-            document, project="default", problem=None, task=text, now=NOW, limit=None, budget=None,
-            language="en", memory_rules=RULES.memories, advice=found,
-        )  # fmt: skip
-        named[text] = [frozenset(each.tools) for each in answer.procedures[:1]]
-        assert [each for each in [told(text, "").handed_out] if each is not None] == named[text]
-    assert all(named[text] for text in TEXTS)
-    assert not named["play chess"]

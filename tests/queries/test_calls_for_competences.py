@@ -13,8 +13,6 @@ from sqlalchemy import Engine
 import trackrecord
 from trackrecord.errors import (
     InvalidRequest,
-    InvalidRevision,
-    RevisionRefused,
     UnknownProject,
 )
 from trackrecord.resources.access.project_store import open_project
@@ -102,36 +100,6 @@ def test_conditions_decide_between_two_records_with_one_signal(learnt: Path, by:
     assert awaited.to_document()["selected"] == first["id"]
 
 
-@pytest.mark.parametrize("by", ["advice", "seed"])
-def test_what_all_candidates_contradict_needs_more(learnt: Path, by: str) -> None:
-    """None of them was used there."""
-    found = trackrecord.select_competences(TASK, by=by, conditions={"os": "plan9"})
-    assert (found.confidence, found.needs_more) == (0.0, True)
-    assert len(found.candidates) == 2
-
-
-@pytest.mark.parametrize("by", ["advice", "seed"])
-def test_the_command_selects_alike(
-    learnt: Path, by: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """One engine; as of a moment recency and salience are those of then."""
-    told = []
-    for more in ([], ["--at", str(time.time())]):
-        capfd.readouterr()
-        arguments = ["competences", "select", TASK, "--by", by, "--condition", "os=Windows"]
-        assert run([*arguments, "--json", *more]) == 0
-        told.append(json.loads(capfd.readouterr().out))
-    expected = trackrecord.select_competences(TASK, by=by, conditions={"os": "windows"})
-    for each in told:
-        assert each["selected"] == expected.to_document()["selected"]
-        assert not each["needs_more"]
-    now = trackrecord.select_competences(TASK, by="seed").candidates[0]
-    later = trackrecord.select_competences(TASK, by="seed", at=time.time() + 30 * 86_400.0)
-    assert later.candidates[0].signals.recency == pytest.approx(now.signals.recency / 2, rel=1e-2)
-    (record, *_) = trackrecord.list_competences(at=time.time() + 30 * 86_400.0)
-    assert record.salience_now == pytest.approx(record.record.salience / 2, rel=1e-3)
-
-
 def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
     """A person asked a question, so it raises."""
     with pytest.raises(InvalidRequest, match="conditions must be JSON of at most 2048 bytes"):
@@ -142,14 +110,6 @@ def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
         trackrecord.select_competences(TASK, limit=0)
     with pytest.raises(UnknownProject):
         trackrecord.select_competences(TASK, project="nobody's")
-
-
-def test_a_condition_of_the_command_line_names_its_value(
-    home: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """One line says how."""
-    assert run(["competences", "select", TASK, "--condition", "windows"]) == 2
-    assert "a condition is NAME=VALUE, for example os=linux" in capfd.readouterr().err
 
 
 def add(**changes: object) -> CompetenceRecord:
@@ -199,51 +159,3 @@ def test_the_command_stores_from_a_file_or_from_options(
     assert last["triggers"][0]["conditions"] == {"os": "mac"}
     assert run(["competences", "history", last["id"], "--json"]) == 0
     assert json.loads(capfd.readouterr().out)[0]["action"] == "added"
-
-
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("{", "the file is not JSON"),
-        ("[]", "a JSON object, or a list of at least one"),
-        ('{"tools": ["a"]}', "triggers"),
-        ('{"tools": ["a"], "triggers": ["x"], "recipe": []}', "recipe"),
-    ],
-)
-def test_a_file_that_cannot_be_stored_is_said_in_one_line(
-    home: Path, tmp_path: Path, written: str, said: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is stored."""
-    source = tmp_path / "procedure.json"
-    source.write_text(written)
-    capfd.readouterr()
-    assert run(["competences", "add", str(source)]) == 2
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert said in told.err
-    assert run(["competences", "add"]) == 2
-
-
-def test_what_somebody_stored_survives_a_rebuild(home: Path) -> None:
-    """The command recomputes every statistic; the record and its counts are the same."""
-    add()
-    before = [each.to_document() for each in trackrecord.list_competences()]
-    assert run(["rebuild"]) == 0
-    after = [each.to_document() for each in trackrecord.list_competences()]
-    for each in (*before, *after):
-        del each["salience_now"], each["estimate"]
-    assert after == before
-
-
-def test_the_awaited_form_stores_too(home: Path) -> None:
-    """And what is wrong raises."""
-
-    async def store() -> str:
-        record = await trackrecord.aadd_competence(["a"], triggers=["x"], by="agent-7")
-        with pytest.raises(RevisionRefused):
-            await trackrecord.aadd_competence(["a"], triggers=["y"], by="agent-7")
-        with pytest.raises(InvalidRevision, match="triggers"):
-            await trackrecord.aadd_competence(["b"], triggers=[], by="agent-7")
-        return record.id
-
-    assert asyncio.run(store()).startswith("skill-")

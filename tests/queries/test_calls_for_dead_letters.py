@@ -26,16 +26,6 @@ def dead(client, settings: Settings, monkeypatch: pytest.MonkeyPatch):
     return add
 
 
-def test_letters_of_one_project_are_listed_in_pages(dead):
-    """A letter that does not say whose it is belongs to nobody's list but that of all."""
-    ids = dead("shop", "bank", None, "shop", "shop")
-    assert [each.id for each in trackrecord.list_dead_letters()] == ids
-    page = trackrecord.list_dead_letters(project="shop", limit=2)
-    dead("shop")
-    page += trackrecord.list_dead_letters(project="shop", limit=1, after=page[-1].cursor)
-    assert [each.id for each in page] == [ids[0], ids[3], ids[4]]
-
-
 def test_only_letters_of_the_project_are_put_back_or_deleted(dead, client, settings):
     """Those of another one are unknown there, and the message names none of them."""
     shop, bank = dead("shop", "bank")

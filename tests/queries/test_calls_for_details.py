@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import Engine
 
 import trackrecord
-from trackrecord.errors import InvalidCursor, InvalidFeedback, InvalidRequest, UnknownId
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
@@ -96,24 +95,6 @@ def test_pages_of_memories_and_feedback_meet():
     assert sorted(each.feedback_id for each in verdicts) == sorted(given)
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "WzFd", "WzEuMCw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "é"])
-def test_what_is_not_a_cursor_is_refused(learnt, cursor):
-    """A number that no database takes among them."""
-    learnt(1)
-    for ask in (trackrecord.list_runs, trackrecord.list_memories, trackrecord.list_feedback):
-        with pytest.raises((InvalidCursor, InvalidRequest)):
-            ask(after=cursor)
-
-
-def test_the_cursor_of_another_list_is_refused(learnt):
-    """It says nothing of this one."""
-    learnt(1)
-    trackrecord.give_feedback("harmful", criterion="clean")
-    (verdict,) = trackrecord.list_feedback()
-    with pytest.raises(InvalidCursor):
-        trackrecord.list_runs(after=verdict.cursor)
-
-
 def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
     """What its page shows is in the answer of each surface; a list leaves out what is long."""
     call = {
@@ -142,57 +123,3 @@ def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
     assert listed["calls"] == [{name: shown["calls"][0][name] for name in _CALL_LISTED}]
     assert {name: shown[name] for name in listed} == listed | {"calls": shown["calls"]}
     assert not long.keys() & listed.keys()
-
-
-def test_one_thing_is_shown_as_by_its_command(learnt, capsys):
-    """A run as of a moment."""
-    learnt(*range(8))
-    at = time.time()
-    found = trackrecord.show_run("run-0003", at=at)
-    told = printed(capsys, "runs", "show", "run-0003", "--at", repr(at))
-    assert json.dumps(told) == json.dumps(found.to_document())
-
-
-def test_lessons_are_dismissed_and_restored(learnt):
-    """And shown with what was decided."""
-    learnt(*range(0, 60, 3))
-    (lesson, *_) = trackrecord.list_lessons(everything=True)
-    decided = trackrecord.dismiss_lesson(lesson.id[:12], reason="known", by="Ada")
-    assert decided.to_document() == {
-        "id": lesson.id, "action": "dismiss", "changed": True, "by": "Ada", "reason": "known",
-    }  # fmt: skip
-    assert not trackrecord.dismiss_lesson(lesson.id).changed
-    assert trackrecord.show_lesson(lesson.id).history[0].by == "Ada"
-    assert trackrecord.restore_lesson(lesson.id, by="Bob").changed
-
-
-def test_a_verdict_names_one_thing_that_is_known(learnt):
-    """Unlike `feedback`, it says so at once."""
-    learnt(1)
-    with pytest.raises(UnknownId):
-        trackrecord.give_feedback("helpful", pattern="no-such-pattern")
-    with pytest.raises(InvalidFeedback, match="exactly one"):
-        trackrecord.give_feedback("helpful")
-    with pytest.raises(InvalidRequest, match="verdict"):
-        trackrecord.give_feedback("useful", criterion="clean")  # type: ignore[arg-type]
-    given = trackrecord.give_feedback("helpful", criterion="clean", feedback_id="f-1")
-    assert given.is_new
-    assert not trackrecord.give_feedback("helpful", criterion="clean", feedback_id="f-1").is_new
-
-
-def test_a_memory_is_added_once():
-    """The second time it is the one on record."""
-    first = trackrecord.add_memory("The login test needs port 5432", source="claude")
-    again = trackrecord.add_memory("The login test needs port 5432")
-    assert (first.is_new, again.is_new, again.id) == (True, False, first.id)
-    assert trackrecord.show_memory(first.id[:13]).sources == ("claude",)
-
-
-def test_runs_of_the_benchmark(learnt, capsys):
-    """A snapshot is appended, and shown with its changes."""
-    learnt(1, 2, 3)
-    taken = trackrecord.benchmark_run()
-    (shown,) = trackrecord.benchmark_runs()
-    assert shown.snapshot == taken.snapshot
-    (printed_run,) = printed(capsys, "benchmark", "report")
-    assert json.dumps(printed_run) == json.dumps(shown.to_document())

@@ -14,22 +14,17 @@ from sqlalchemy import Connection, Engine, event
 
 import trackrecord
 from trackrecord.errors import (
-    AmbiguousId,
     DecisionRefused,
     ExtraMissing,
     InvalidRequest,
-    InvalidTime,
     StoreUnavailable,
     TrackrecordError,
     UnknownId,
-    UnknownProject,
 )
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
-from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
@@ -86,40 +81,6 @@ def test_a_memory_is_recalled_confirmed_rejected_and_forgotten() -> None:
         trackrecord.confirm_memory(found.id)
 
 
-def test_a_recall_resets_the_clock_unless_told_not_to() -> None:
-    """As the command does."""
-    add(PORT)
-
-    def clock() -> float | None:
-        (memory,) = trackrecord.list_memories()
-        return memory.last_recalled_at
-
-    assert trackrecord.recall("login", reset=False)
-    assert clock() is None
-    assert trackrecord.recall("login", min_confidence=0.9) == []
-    assert clock() is None
-    assert trackrecord.recall("login")
-    assert clock() is not None
-
-
-def test_memories_are_listed_by_type_source_and_confidence() -> None:
-    """The newest first, within a limit."""
-    add(PORT, "--source", "a")
-    add("Builds share one cache", "--source", "b")
-    newest, oldest = trackrecord.list_memories()
-    assert oldest.text == PORT
-    assert [each.id for each in trackrecord.list_memories(limit=1)] == [newest.id]
-    assert [each.id for each in trackrecord.list_memories(source="a")] == [oldest.id]
-    trackrecord.confirm_memory(oldest.id)
-    assert [each.id for each in trackrecord.list_memories(min_confidence=0.55)] == [oldest.id]
-    for _ in range(3):
-        trackrecord.reject_memory(newest.id)
-    (pitfall,) = trackrecord.list_memories(type="anti-pattern")
-    assert pitfall.id == newest.id
-    with pytest.raises(UnknownProject):
-        trackrecord.list_memories(project="another")
-
-
 def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
     """With who decided and why; the history of the command shows both."""
     taught({"success": True, "error_count": 0, "strategy": "Split by component"})
@@ -146,32 +107,6 @@ def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
     with pytest.raises(UnknownId, match="did you mean 'split-by-component'") as caught:
         trackrecord.promote_pattern("split-by-compnent")
     assert caught.value.nearest == "split-by-component"
-
-
-def test_what_is_on_record_is_listed(taught) -> None:
-    """As by the commands of the same names."""
-    graph = [{"tool": "go_build"}, {"tool": "go_test", "ok": False, "error": "x"}]
-    taught(
-        {"success": True, "patterns": ["one"], "criteria": {"readable": "helpful"}},
-        {
-            "success": False,
-            "tool_graph": graph,
-            "instruction": "Mend the login page",
-            "task_id": "mend-login",
-        },
-    )
-    assert [each.name for each in trackrecord.list_criteria()] == ["readable"]
-    assert [each.outcome_id for each in trackrecord.list_runs(verdict="failure")] == ["o1"]
-    assert [each.outcome_id for each in trackrecord.list_runs(tool="go_test")] == ["o1"]
-    assert [each.outcome_id for each in trackrecord.list_runs(text="LOGIN page")] == ["o1"]
-    assert len(trackrecord.list_runs(limit=None)) == 2
-    assert trackrecord.list_competences() == []
-    assert trackrecord.list_lessons(kind="fails", everything=True) is not None
-    (similar,) = trackrecord.similar_tasks("login page is broken")
-    assert (similar.task_id, similar.success) == ("mend-login", False)
-    assert trackrecord.explain("criterion:readable").numbers["helpful_count"] == 1
-    with pytest.raises(UnknownId, match="of a task 'mend-lgoin' on record; did you mean 'mend-l"):
-        trackrecord.list_runs(task_id="mend-lgoin")
 
 
 @pytest.mark.parametrize(
@@ -207,30 +142,6 @@ def test_a_wrong_argument_is_one_line_that_names_it(call, said) -> None:
         call()
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_a_moment_that_is_none_is_one_line() -> None:
-    """As on the command line."""
-    with pytest.raises(InvalidTime, match="'yesterday' is not a valid time"):
-        trackrecord.list_runs(at="yesterday")
-
-
-def test_an_unknown_project_and_an_ambiguous_id_are_one_line(store_url: str) -> None:
-    """With the nearest project, and with the ids."""
-    add(PORT, "--project", "shop")
-    engine = connect_store(store_url, timeout_s=20.0)
-    with writing(engine) as connection:
-        row = ensure_projects(connection, ["shop"])["shop"]
-        for number in range(2):
-            remember(
-                connection, row, f"Builds share cache {number}", memory_id=f"abcd-{number}",
-                rules=MemoryRules(), now=time.time(), force=True,
-            )  # fmt: skip
-    engine.dispose()
-    with pytest.raises(UnknownProject, match="did you mean 'shop'"):
-        trackrecord.recall("x", project="shpo")
-    with pytest.raises(AmbiguousId, match="abcd-0, abcd-1"):
-        trackrecord.confirm_memory("abcd", project="shop")
 
 
 def test_many_calls_at_once_answer_as_one_by_one() -> None:
@@ -352,22 +263,3 @@ def test_strategies_are_recognised_without_any_server(monkeypatch: pytest.Monkey
         "split-by-component", "handle-shared-types-first", "ask-first",
     ]  # fmt: skip
     assert asyncio.run(trackrecord.astrategies("")) == ()
-
-
-def test_a_criterion_is_read_in_pages(taught) -> None:
-    """Each piece of feedback once, newest first."""
-    taught(*({"success": True, "criteria": {"readable": "helpful"}} for _ in range(3)))
-    first = trackrecord.show_criterion("readable", limit=2).to_document()
-    assert len(first["feedback"]) == 2
-    typed = asyncio.run(trackrecord.ashow_criterion("readable", limit=2)).to_document()
-    assert typed["feedback"] == first["feedback"]
-    with pytest.raises(UnknownId):
-        trackrecord.show_criterion("readible")
-
-
-def test_the_gate_is_asked_from_python(taught) -> None:
-    """No run of the benchmark is not a pass; a run is judged as by the command."""
-    taught({"success": True, "retry_count": 4})
-    assert not trackrecord.benchmark_gate(["worst_retry_count"]).passed
-    assert run(["benchmark", "run"]) == 0
-    assert not asyncio.run(trackrecord.abenchmark_gate(["worst_retry_count"])).passed

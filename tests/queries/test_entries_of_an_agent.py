@@ -7,13 +7,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from trackrecord.resources.access import answer_cache as kept
-from trackrecord.resources.access.answer_cache import AnswerCache
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.estimates import read_estimates
 from trackrecord.resources.experience.lessons import lessons_of
 from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
-from trackrecord.resources.figures.explain import explained
 from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
@@ -89,37 +86,6 @@ def test_kept_answers_end_with_a_change(store):
         after = lessons_of(Transaction(connection, SETTINGS, "default"))
         assert after[0].tasks > before[0].tasks
         assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 12
-
-
-def test_answers_are_kept_for_a_while_and_within_bounds(store, monkeypatch):
-    """What is on record ages, and an old answer makes room."""
-    teach(store, run(1, "ana"))
-    asked = []
-
-    def answer(question):
-        def compute():
-            asked.append(question)
-            return question
-
-        return known.answer(connection, 1, question, compute)
-
-    known = AnswerCache(2)
-    with reading(store) as connection:
-        assert [answer(each) for each in ("a", "b", "a", "c", "a")] == ["a", "b", "a", "c", "a"]
-        assert asked == ["a", "b", "c", "a"]
-        monkeypatch.setattr(kept, "_KEPT_S", -1.0)
-        answer("a")
-        assert asked[-2:] == ["a", "a"]
-
-
-def test_an_explanation_can_be_asked_for_by_kind(store):
-    """Where a pattern and a criterion have one name, each is explained."""
-    teach(store, run(1, "ana", patterns=["tone"], criteria={"tone": "helpful"}))
-    with reading(store) as connection:
-        it = Transaction(connection, SETTINGS, "default")
-        pattern, criterion = (explained(it, "tone", kind=kind) for kind in ("pattern", "criterion"))
-    assert "state" in pattern.numbers
-    assert "weight" in criterion.numbers
 
 
 def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from benchmarks.evaluate.tau_bench import read_tau_bench
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
@@ -27,7 +26,6 @@ from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
 
-RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 # No Redis is there: rankings are a worker's matter then.
 SETTINGS = DaemonSettings(home=Path("/nowhere"))
 DAY = 86_400.0
@@ -67,18 +65,6 @@ def details_from(store, lesson_id):
 
 def calls(store, project="default"):
     return calls_use(ProjectStore(store, SETTINGS, project))
-
-
-@pytest.mark.skipif(not RUNS.exists(), reason="the τ-bench runs are not beside the repository")
-def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
-    """Nobody named the tool or the error: 24 of its 53 calls, in 6 tasks."""
-    teach(store, (record.fields for record in read_tau_bench(RUNS)))
-    first = known_lessons(store)[0]
-    assert (first.kind, first.tools, first.state) == ("fails", ("book_reservation",), "established")
-    assert (first.failing_calls, first.calls, first.tasks) == (24, 53, 6)
-    assert first.text.startswith(
-        "`book_reservation` failed in 24 of 53 calls, in 6 tasks: payment amount does not add up"
-    )
 
 
 def test_a_lesson_names_the_runs_behind_it(store):
@@ -132,13 +118,6 @@ def test_another_project_has_its_own_lessons(store):
     assert known_lessons(store)[0].runs == 4
 
 
-def test_filters(store):
-    """By tool, kind and state."""
-    teach(store, [failing(number) for number in range(4)])
-    assert len(known_lessons(store, tool="book")) == 1
-    assert known_lessons(store, tool="find") == []
-
-
 def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
     """A person wanted to see the bug; the same error from another script is one."""
 
@@ -151,13 +130,6 @@ def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
     assert known_lessons(store) == []
     teach(store, [ran(n, "python setup.py") | {"success": True} for n in range(5)])
     assert known_lessons(store)[0].failing_calls == 5
-
-
-def test_an_unknown_id(store):
-    """One line that says where to look."""
-    teach(store, [failing(1)])
-    with pytest.raises(UnknownId, match="lessons list --everything"):
-        details_from(store, "nobody")
 
 
 def test_the_example_is_a_line_of_the_error_redacted_and_inert(store):

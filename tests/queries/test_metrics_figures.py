@@ -6,9 +6,8 @@ import pytest
 from sqlalchemy import insert, update
 
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
-from trackrecord.resources.operation.metrics import OTHER, fleet_figures, project_figures
+from trackrecord.resources.operation.metrics import OTHER, project_figures
 from trackrecord.resources.operation.projects import list_projects
-from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
@@ -65,12 +64,6 @@ def test_each_project_has_its_figures(store, counted, figures):
     assert {each.name: each.outcomes for each in listed} == {"web": 8, "api": 3}
 
 
-def test_an_empty_store_has_none(figures):
-    """And no error."""
-    assert figures() == {}
-    assert figures(only="web") == {}
-
-
 def test_projects_beyond_the_limit_are_one(counted, figures):
     """Nothing is lost, and a project that was named stays so when others come."""
     counted(b=(1, 1, 1), a=(2, 0, 0))
@@ -86,13 +79,6 @@ def test_a_project_named_as_the_rest_is_counted_with_it(counted, figures, most):
     found = figures(most=most)
     assert sum(sum(each) for each in found.values()) == 21
     assert found[OTHER] == ((11, 2, 3) if most < 3 else (1, 2, 3))
-
-
-def test_one_project_alone(counted, figures):
-    """Whatever the limit: its caller sees it, and no other one."""
-    counted(web=(5, 0, 0), api=(1, 1, 1), shop=(2, 2, 2))
-    assert figures(only="shop", most=1) == {"shop": (2, 2, 2)}
-    assert figures(only="unknown", most=1) == {}
 
 
 def test_the_last_consolidation_is_the_last_that_ended(store, counted):
@@ -120,17 +106,3 @@ def test_the_last_consolidation_is_the_last_that_ended(store, counted):
             connection, load_settings(home=Path("/nowhere")), only=None, most=100
         )
     assert {each.project: each.last_consolidation for each in found} == {"web": 200.0, "api": None}
-
-
-def test_status_says_the_same(store, settings, client):
-    """Of the stream, by the same function; a Redis without a stream has nothing that waits."""
-    empty = fleet_figures(client, settings).flow
-    assert (empty.waiting, empty.oldest_waiting_s, empty.pending) == (0, None, 0)
-    assert (empty.dead_letters, empty.workers) == (0, 0)
-    client.xadd(settings.keys.outcomes, {"v": "1", "body": "x"})
-    client.xadd(settings.keys.dead, {"reason": "x"})
-    flow = fleet_figures(client, settings).flow
-    with reading(store) as connection:
-        status = read_status(client, connection, settings)
-    assert (status.waiting, status.dead_letters) == (flow.waiting, flow.dead_letters) == (1, 1)
-    assert (status.pending, status.workers) == (flow.pending, flow.workers) == (0, 0)

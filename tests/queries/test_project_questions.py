@@ -8,9 +8,8 @@ from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
-from trackrecord.resources.experience.memories import list_memories, whole_memory_id
+from trackrecord.resources.experience.memories import whole_memory_id
 from trackrecord.resources.operation.projects import count_projects, list_projects
-from trackrecord.resources.reports.outcomes import known_outcomes
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -77,18 +76,3 @@ def test_the_beginning_of_an_id_is_looked_up_in_its_project_only(store, remember
         for unknown in ("abc", "a_cd", "%%%%", "", "x\0yz"):
             with pytest.raises(UnknownId):
                 whole_memory_id(connection, "a", unknown)
-
-
-def test_lists_of_unknown_projects_are_refused(store, home):
-    """A misspelt name never looks like an empty project."""
-    here = ProjectStore(store, load_settings(home=home), "default")
-    with given_stores.within(here), pytest.raises(UnknownProject):
-        list_memories(project="nowhere")
-
-
-def test_no_outcome_is_known_before_it_is_learnt(store, remembered):
-    """Neither of a known project nor of an unknown one, however many are asked about."""
-    remembered("a", "m-1")
-    names = {(project, f"o-{n}") for project in ("a", "nowhere") for n in range(1_001)}
-    with reading(store) as connection:
-        assert known_outcomes(connection, names) == set()

@@ -4,8 +4,6 @@ from pathlib import Path
 
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_rows import project_row
-from trackrecord.resources.access.project_store import ProjectStore, calls_use
-from trackrecord.resources.experience.competences import revising
 from trackrecord.resources.reports.record_runs import runs_behind_record
 from trackrecord.resources.reports.run_exposures import exposures_of_run, kind_of
 from trackrecord.resources.reports.runs import find_run
@@ -79,20 +77,6 @@ def test_outcomes_that_name_it_count_whatever_they_used(store):
     assert behind(store).runs[0].tools == ("call",)
     newest = behind(store, limit=2)
     assert (len(newest.runs), newest.are_more) == (2, True)
-
-
-def test_a_merged_record_keeps_the_runs_of_those_that_it_was_made_of(store):
-    teach(store, [*bookings(2), run(5, "find"), run(6, "find")])
-    make_records(store, now=NOW + DAY)
-    other = competence_id("default", "find")
-    with (
-        calls_use(ProjectStore(store, SETTINGS, "default")),
-        revising(None, by="me", reason="one task") as (reviser, whole),
-    ):
-        merged = reviser.merge([whole(RECORD), whole(other)])
-    with reading(store) as connection:
-        found = runs_behind_record(connection, "default", merged.id)
-    assert len(found.runs) == 4
 
 
 def test_what_a_run_was_handed_says_what_it_followed(store):

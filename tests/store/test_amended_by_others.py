@@ -112,14 +112,6 @@ def state_of(store, pattern, **asked):
     return found.state, found.is_inverted
 
 
-def test_alone_in_its_project_a_source_counts_in_full(store):
-    """Five helpful outcomes make a pattern proven, three failures a warning; as ever."""
-    teach(store, outcomes_of("one", "plan", 5, kind="explicit"), now=NOW + 100)
-    teach(store, outcomes_of("one", "bad", 3, success=False), now=NOW + 100)
-    assert state_of(store, "plan") == (Maturity.PROVEN, False)
-    assert state_of(store, "bad") == (Maturity.DEPRECATED, True)
-
-
 def test_agents_of_one_user_are_one_source(store):
     """Claude Code and Codex, whose sessions are read on one machine, need nobody to agree."""
     teach(store, outcomes_of("claude-code", "plan", 5, captured_from="hooks"), now=NOW + 100)

@@ -1,15 +1,12 @@
 """The history of benchmark runs: appended, bounded, and never overwritten when unreadable."""
 
-import json
 import multiprocessing
 import os
 import stat
 
 import pytest
 
-from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.outcomes.rates import ProcessFacts, snapshot
-from trackrecord.store.advice import benchmark_history
 from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
 
@@ -47,26 +44,6 @@ def test_runs_come_back_as_they_were(history, tmp_path, warnings):
     assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
 
 
-def test_the_oldest_are_dropped(history):
-    """As many are kept as the setting says."""
-    for at in range(105):
-        history.append(run(at), keep=100)
-    assert [each.at for each in history.snapshots()] == [float(at) for at in range(5, 105)]
-    history.append(run(200), keep=2)
-    assert [each.at for each in history.snapshots()] == [104.0, 200.0]
-
-
-def test_projects_are_kept_apart(tmp_path, history, warnings):
-    """Whatever they are called."""
-    history.append(run(1), keep=9)
-    for name in ("../shop", "Shop", "shop/", "店"):
-        other = BenchmarkHistory(tmp_path, name, warn=warnings.append)
-        assert other.snapshots() == []
-        other.append(run(2), keep=9)
-    assert history.snapshots() == [run(1)]
-    assert [p.name for p in tmp_path.iterdir()] == ["benchmarks"]
-
-
 GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b'{"version": 1}', b"null", b"[" * 100_000,
            b'{"version": 2, "project": "shop", "snapshots": []}',
            b'{"version": 1, "project": "other", "snapshots": []}',
@@ -91,15 +68,6 @@ def test_what_cannot_be_read_is_set_aside_with_a_warning(
     (warning,) = warnings
     assert kept.name in warning
     assert len(warning.splitlines()) == 1
-
-
-def test_it_is_set_aside_each_time(history, tmp_path):
-    """One does not replace the other."""
-    for garbage in (b"one", b"two", b"three"):
-        history.append(run(1), keep=9)
-        file_of(tmp_path).write_bytes(garbage)
-        history.snapshots()
-    assert {kept.read_bytes() for kept in aside(tmp_path)} == {b"one", b"two", b"three"}
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "pipe"])
@@ -154,22 +122,3 @@ def test_runs_at_once_are_all_kept(history, tmp_path):
         child.join(60)
         assert child.exitcode == 0
     assert len(history.snapshots()) == 45
-
-
-def test_a_lock_that_is_not_let_go_is_said(history, tmp_path, monkeypatch):
-    """Instead of waiting for ever."""
-    monkeypatch.setattr(benchmark_history, "_PATIENCE_S", 0.1)
-    history.append(run(1), keep=9)
-    with (
-        history._locked(),
-        pytest.raises(AlreadyRunning, match="try again"),
-    ):
-        history.append(run(2), keep=9)
-
-
-def test_the_file_is_json_that_people_can_read(history, tmp_path):
-    """With its version and its project."""
-    history.append(run(1), keep=9)
-    document = json.loads(file_of(tmp_path).read_text())
-    assert (document["version"], document["project"]) == (1, "shop")
-    assert document["snapshots"][0]["retry_count"] == 1.0

@@ -2,11 +2,9 @@
 
 from random import randbytes
 
-import pytest
 from sqlalchemy import text
 
 from tests.store.teaching import outcome, teach
-from trackrecord.store.database.dialects import sqlite
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.intake.status import _kind_of, read_bytes
@@ -34,16 +32,6 @@ def test_the_kinds_add_up_to_the_database(store):
         with reading(store) as connection:
             pages = connection.execute(text("PRAGMA page_count")).scalar_one()
         assert after["total"] == pages * 16384
-
-
-def test_a_database_that_is_too_large_to_be_counted_has_a_sum(store, monkeypatch):
-    """Counting looks at every page."""
-    if store.dialect.name != "sqlite":
-        pytest.skip("PostgreSQL knows its sizes")
-    monkeypatch.setattr(sqlite, "_COUNTED_AT_ONCE", 0)
-    found = sizes(store)
-    assert list(found) == ["total"]
-    assert found["total"] > 0
 
 
 def test_tables_with_a_row_for_each_outcome_have_a_kind():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.store.teaching import DAY, NOW
-from trackrecord.learning.competences.phrases import fit, phrases_of_record
+from trackrecord.learning.competences.phrases import fit
 from trackrecord.learning.competences.record import (
     Competence,
     Performance,
@@ -90,16 +90,6 @@ def test_the_examples_of_the_specification(store):
     assert two.choice.confidence == pytest.approx(0.4286, abs=1e-4)
     assert two.choice.needs_more is True
     assert select(store, project_id, limit=1).choice.confidence == two.choice.confidence
-
-
-def test_candidates_are_active_and_contested_records(store):
-    """Retracted and superseded ones are none, whatever their score; never reinforced is 0.5."""
-    project_id = put(store, *(record(status.value, status=status, days=None) for status in Status))
-    answer = select(store, project_id)
-    assert [each.record.id for each in answer.candidates] == ["active", "contested"]
-    assert answer.count == 2
-    assert answer.candidates[0].signals.recency == 0.5
-    assert answer.choice.confidence == 0
 
 
 def test_a_task_is_compared_with_triggers_and_recipe(store):
@@ -188,10 +178,3 @@ def test_projects_stay_apart(store):
     with writing(store) as connection:
         other = ensure_projects(connection, ["other"])["other"]
     assert select(store, other, "a").candidates == ()
-
-
-def test_phrases_are_each_kept_once():
-    """In a fixed order, and no more than can be numbered."""
-    many = record("a", signals=[f"s{number}" for number in range(200)])
-    assert len(phrases_of_record(many)) == 127
-    assert phrases_of_record(record("a", signals=("b", "a"))) == ("a", "b")

@@ -1,7 +1,6 @@
 """Credit: an outcome that names the record it used adds to it once, in any order, at once."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,7 @@ from sqlalchemy import func, select
 from tests.store.teaching import DAY, NOW, RULES, outcome, teach
 from tests.store.test_choosing import put, record
 from tests.store.test_choosing import select as select_best
-from trackrecord.learning.competences.record import Performance, competence_id
+from trackrecord.learning.competences.record import competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_competence, read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
@@ -182,13 +181,6 @@ def test_what_came_before_there_was_such_a_record_is_not_credited(store):
     assert performance(store, some_id).success_count == 2
     rebuild(store, NOW + 1)
     assert performance(store, some_id).success_count == 2
-
-
-def test_performances_add_up():
-    """In whatever order; an unknown last use is none."""
-    one, other = Performance(1, 2, 30, 1, 5.0), Performance(2, 0, 0, 0, None)
-    assert one.plus(other) == other.plus(one) == Performance(3, 2, 30, 1, 5.0)
-    assert replace(one, last_used_at=None).plus(other).last_used_at is None
 
 
 def test_credit_does_not_age_or_reinforce(store):

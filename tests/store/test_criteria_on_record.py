@@ -2,24 +2,19 @@
 
 import json
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from sqlalchemy import func, select
 
-from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
+from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.criteria.read import read_criteria
-from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
@@ -75,37 +70,6 @@ def test_a_named_criterion_gets_the_verdict_given(store):
     assert (found["type_safe"].helpful, found["patterns"].helpful) == (1, 1)
 
 
-def test_neutral_feedback_moves_last_validated_and_weighs_nothing(store):
-    """Any feedback is a sign of life."""
-    teach(store, [named(1, {"readable": "helpful"}, timestamp=NOW - 50)])
-    teach(store, [named(2, {"readable": "neutral"}, timestamp=NOW - 10)])
-    found = standings(store, name="readable")["readable"]
-    assert found.evidence.last_validated == NOW - 10
-    assert found.weight == 1.0
-
-
-@pytest.mark.parametrize(
-    ("given", "weight"),
-    [
-        ([("helpful", 0), ("harmful", 90)], 0.6667),
-        ([("helpful", 180), ("harmful", 0)], 0.20),
-        ([("helpful", 0)] + [("harmful", 0)] * 20, 0.0),
-        ([("helpful", 0)] * 7 + [("harmful", 0)] * 3, 0.7),
-        ([("helpful", 0)] * 2 + [("harmful", 0)], 0.0),
-    ],
-)
-def test_the_examples_of_the_rules(store, given, weight):
-    """As they are learnt."""
-    teach(
-        store,
-        [
-            named(number, {"own": verdict}, timestamp=NOW - days * DAY)
-            for number, (verdict, days) in enumerate(given)
-        ],
-    )
-    assert standings(store)["own"].weight == pytest.approx(weight, abs=5e-5)
-
-
 def a_mixture(count=60, seed=5):
     chance = random.Random(seed)
     batch = []
@@ -140,27 +104,6 @@ def test_a_rebuild_computes_the_same_sums(store):
     assert all_numbers(store) == before
 
 
-def test_a_move_of_the_landmark_changes_nothing(store):
-    """Criteria's sums move with those of patterns."""
-    teach(store, a_mixture(), rules=replace(RULES, decay=DecayRules(0.01)), now=NOW)
-    at = NOW + 6 * DAY  # 600 half-lives
-    teach(
-        store, [outcome("late", received=at)], now=at, rules=replace(RULES, decay=DecayRules(0.01))
-    )
-    with reading(store) as connection:
-        basis = read_bases(connection, project_id_of(connection, "default"))
-    assert basis.landmark == at
-
-
-def test_only_outcomes_that_name_criteria_take_rows(store):
-    """For all others the recorded outcome says it: no row of feedback for each of four criteria."""
-    teach(store, [outcome(number) for number in range(5)])
-    teach(store, [named(9, {"own": "helpful"})])
-    with reading(store) as connection:
-        rows = connection.execute(select(func.count()).select_from(criterion_feedback)).scalar_one()
-    assert rows == 1 + len(DEFAULTS)
-
-
 @given(st.data())
 @examples(max_examples=25)
 def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
@@ -175,23 +118,6 @@ def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
         found.append(all_numbers(engine))
         engine.dispose()
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("count", [1, 100])
-def test_many_criteria_in_one_outcome(store, count):
-    """Up to a hundred; more are refused before they get here."""
-    teach(store, [named(1, {f"c{number}": "helpful" for number in range(count)})])
-    assert len(standings(store)) == count + len(DEFAULTS)
-
-
-def test_names_are_kept_as_they_are_but_for_spaces_around_them(store):
-    """A name of nothing but spaces names nothing."""
-    body = json.dumps(
-        {"task_id": "t", "success": True, "criteria": {" Own ": "helpful", "  ": "harmful"}}
-    ).encode()
-    scored = SCORER.score(decode_outcome(body), body, received_at=NOW, outcome_id="o")
-    teach(store, [scored])
-    assert set(standings(store)) == {*DEFAULTS, "Own"}
 
 
 def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):

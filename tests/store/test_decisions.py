@@ -6,12 +6,11 @@ import pytest
 from sqlalchemy import select
 
 from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
-from trackrecord.errors import DecisionRefused, UnknownId
+from trackrecord.errors import DecisionRefused
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.projects import project_id_of, revision_of
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.read import read_changes
 from trackrecord.store.patterns.tables import pattern_transitions, patterns
@@ -28,11 +27,6 @@ def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
 def history(store):
     with reading(store) as connection:
         return read_changes(connection, project_id_of(connection, "default"), "plan")
-
-
-def document(store):
-    with reading(store) as connection:
-        return build_document(connection, "default", RULES, most=10, now=NOW)
 
 
 def reports(count, *, start=0, helpful=True, received=NOW - DAY):
@@ -95,35 +89,6 @@ def test_who_when_and_why_are_kept_once_each(known):
     assert history(known)[1].evidence.helpful == 1
 
 
-def test_rankings_honour_it(known):
-    """A deprecated pattern is recommended no more; a promoted one stands among the proven."""
-    before = document(known).revision
-    by_hand(known, "promote")
-    promoted = document(known)
-    assert [each.state for each in promoted.patterns] == ["proven"]
-    assert promoted.patterns[0].reason == "proven by hand, by ada: because"
-    assert promoted.revision > before
-    by_hand(known, "deprecate", at=NOW + 1)
-    assert document(known).patterns == ()
-
-
-def test_a_reset_with_nothing_to_reset_changes_nothing(known):
-    """And says so."""
-    with reading(known) as connection:
-        before = revision_of(connection, "default")
-    assert by_hand(known, "reset") is None
-    with reading(known) as connection:
-        assert revision_of(connection, "default") == before
-    assert len(history(known)) == 1
-
-
-def test_an_unknown_pattern_is_an_error(known):
-    """Nothing is made."""
-    with pytest.raises(UnknownId, match="no-such"):
-        by_hand(known, "promote", slug="no-such")
-    assert set(standings(known)) == {"plan"}
-
-
 def test_a_rebuild_keeps_decisions(known):
     """Also that on a pattern which no outcome touches any more."""
     by_hand(known, "promote")
@@ -178,19 +143,3 @@ def test_many_flips_are_told_once_each_by_two_workers(store, store_url):
     for each in kept:
         share = (each.harmful + each.neutral) / (each.helpful + each.harmful + each.neutral)
         assert (share >= 0.6 - 1e-9) is (each.after == "inverted")
-
-
-def test_each_flip_is_told_once(store):
-    """Over many turns of luck, by one worker, and nothing while it stays."""
-    told = []
-    number = 0
-    for _ in range(3):
-        for helpful in (False, True):
-            for _ in range(40):
-                (one,) = reports(1, start=number, helpful=helpful, received=NOW + number)
-                number += 1
-                changes = teach(store, [one], now=NOW + number).transitions
-                told += [each.after for each in changes if each.aspect == "inversion"]
-    assert len(told) == 6
-    assert told == ["inverted" if place % 2 == 0 else "lifted" for place in range(len(told))]
-    assert [each.after for each in history(store) if each.aspect == "inversion"] == told

@@ -75,14 +75,6 @@ def test_the_same_outcome_counts_once(store):
     assert standings(store, "other")["x"].evidence.helpful == 1
 
 
-def test_the_kept_spelling_does_not_depend_on_the_order(store):
-    """Of several spellings of one pattern the first by code point is shown, on every database."""
-    spellings = ["big bang", "Big Bang", "BIG BANG", "ＢＩＧ bang"]
-    for number, spelling in enumerate(random.Random(3).sample(spellings, 4)):
-        teach(store, [outcome(number, patterns=[spelling])])
-    assert standings(store)["big-bang"].facts.content == "BIG BANG"
-
-
 def test_each_change_of_state_is_recorded_once_with_its_numbers(store):
     """Candidate, established, proven, and back; the same state is not reported again."""
     for number in range(7):
@@ -93,19 +85,6 @@ def test_each_change_of_state_is_recorded_once_with_its_numbers(store):
         ("candidate", "established", 3),
         ("established", "proven", 5),
     ]
-
-
-def test_inversion_is_reported_once_and_so_is_lifting(store):
-    """Every flip is one line of history, however many observations lie between."""
-    number = iter(range(100))
-    flips = []
-    for helpful, count in ((False, 5), (True, 9), (False, 20)):
-        for _ in range(count):
-            learnt = teach(store, [outcome(next(number), patterns=["x"], helpful=helpful)])
-            flips += [each.after for each in learnt.transitions if each.aspect == "inversion"]
-    assert flips == ["inverted", "lifted", "inverted"]
-    recorded = [each.after for each in changes(store, "x") if each.aspect == "inversion"]
-    assert recorded == flips
 
 
 def test_examples_are_the_newest_ten(store):
@@ -130,14 +109,6 @@ def test_a_thousand_patterns_in_one_outcome(store):
     found = standings(store)
     assert len(found) == 1000
     assert {each.evidence.helpful for each in found.values()} == {8}
-
-
-def test_outcomes_of_another_century_do_no_harm(store):
-    """Evidence of 1970 weighs nothing and breaks nothing."""
-    teach(store, [outcome(1, patterns=["x"], timestamp=0), outcome(2, patterns=["x"])])
-    evidence = standings(store)["x"].evidence
-    assert evidence.helpful == 2
-    assert evidence.decayed_helpful == pytest.approx(1.0, abs=1e-6)
 
 
 def test_moving_the_landmark_changes_no_decayed_number(store):

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.store.teaching import DAY, NOW, outcome, teach
+from tests.store.teaching import NOW, outcome, teach
 from trackrecord.errors import InvalidMemory, UnknownId
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.trigrams import trigram_similarity
@@ -25,7 +25,6 @@ from trackrecord.store.memories.write import (
     reject,
     remember,
 )
-from trackrecord.store.outcomes.projects import project_revisions
 
 RULES = MemoryRules()
 _numbers = count()
@@ -57,17 +56,6 @@ def judge(store, change, memory_id, *, now=NOW):
         return change(connection, 1, memory_id, rules=RULES, now=now)
 
 
-def test_a_new_memory(store):
-    """Confidence 0.5, type memory, its source, and when."""
-    stored = store_text(store, f"  {CACHE}\n", "m1", source="agent-a")
-    assert stored.is_new
-    assert stored.memory == read(store, "m1")
-    assert stored.memory.text == CACHE
-    assert (stored.memory.state.confidence, stored.memory.state.type) == (0.5, MemoryType.MEMORY)
-    assert stored.memory.sources == ("agent-a",)
-    assert (stored.memory.created_at, stored.memory.last_recalled_at) == (NOW, None)
-
-
 def test_the_same_again_is_returned_as_it_stands(store):
     """Its source is added, its confidence and text stay."""
     store_text(store, CACHE, "m1", source="agent-a")
@@ -95,15 +83,6 @@ def test_the_newer_supersedes_the_older(store):
     # As it was before.
 
 
-def test_what_is_superseded_once_is_not_again(store):
-    """A third one that contradicts both supersedes the one that held."""
-    store_text(store, CACHE, "m1")
-    store_text(store, CONFLICT, "m2")
-    third = store_text(store, "Always clear the build cache before the release build now", "m3")
-    assert third.memory.supersedes == ("m2",)
-    assert read(store, "m1").state.confidence == 0.15
-
-
 def test_force_stores_regardless(store):
     """Also what is the same, and it supersedes nothing."""
     store_text(store, CACHE, "m1")
@@ -119,13 +98,6 @@ def test_a_repetition_changes_nothing(store):
     store_text(store, CACHE, "m1", force=True)
     again = store_text(store, CACHE, "m1", force=True)
     assert (again.is_new, again.memory.id) == (False, "m1")
-
-
-def test_unlike_texts_stand_beside_each_other(store):
-    """Below 0.5 they have nothing to do with each other."""
-    store_text(store, CACHE, "m1")
-    assert store_text(store, "Port 5432 belongs to the database", "m2").memory.supersedes == ()
-    assert read(store, "m1").superseded_by is None
 
 
 def test_short_texts(store):
@@ -270,25 +242,6 @@ def test_two_agents_at_once(store_url, store):
     assert set(memory.sources) == {f"agent-{number}" for number in range(6)}
 
 
-def test_a_change_is_a_new_revision(store):
-    """Rankings show memories, so they must follow."""
-    store_text(store, CACHE, "m1")
-    revisions = [project_revisions_of(store)]
-    for work in (
-        lambda: judge(store, confirm, "m1"),
-        lambda: judge(store, reject, "m1"),
-        lambda: store_text(store, CONFLICT, "m2"),
-    ):
-        work()
-        revisions.append(project_revisions_of(store))
-    assert revisions == sorted(set(revisions))
-
-
-def project_revisions_of(store):
-    with reading(store) as connection:
-        return project_revisions(connection)["default"]
-
-
 @settings(
     max_examples=15,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -363,14 +316,3 @@ def test_credit_stays_in_its_project(store):
     store_text(store, CACHE, "m1")
     teach(store, [outcome(1, project="other", memory_ids=["m1"])])
     assert read(store, "m1").state.confidence == 0.5
-
-
-def test_outcomes_invert_like_anyone_else(store):
-    """Three harmful outcomes in one batch make a pitfall, at whose moment the past is told."""
-    store_text(store, CACHE, "m1")
-    teach(
-        store,
-        [outcome(n, helpful=False, memory_ids=["m1"]) for n in range(3)],
-        now=NOW + DAY,
-    )
-    assert read(store, "m1").state.type is MemoryType.ANTI_PATTERN

@@ -37,15 +37,6 @@ def test_rates_of_what_was_recorded(store):
     assert (run.at, run.since) == (NOW, None)
 
 
-def test_projects_never_count_for_each_other(store):
-    """Nor does one of which nothing is on record."""
-    teach(store, [outcome(1, project="a", retry_count=5), outcome(2, project="b")])
-    assert taken(store, "a").totals.retries == 5
-    assert taken(store, "b").totals.retries == 0
-    assert taken(store, "c").outcomes == 0
-    assert taken(store, "c").success_rate is None
-
-
 def test_only_what_was_received_in_time(store):
     """Up to the moment, and from `since` on; both ends count."""
     teach(store, [outcome(n, received=NOW + n, retry_count=n) for n in range(10)])
@@ -53,17 +44,3 @@ def test_only_what_was_received_in_time(store):
     assert taken(store, now=NOW + 4).outcomes == 5
     assert taken(store, now=NOW + 9, since=NOW + 8).totals.retries == 17
     assert taken(store, now=NOW + 9, since=NOW + 100).outcomes == 0
-
-
-def test_share_that_touched_a_proven_pattern(store):
-    """Each outcome once, however many it touched, and only those that count."""
-    teach(
-        store,
-        [outcome(n, received=NOW + n, patterns=["good", "fine"]) for n in range(6)]
-        + [outcome(n, received=NOW + n, patterns=["new"]) for n in range(6, 8)]
-        + [outcome(n, received=NOW + n) for n in range(8, 12)],
-        now=NOW + 12,
-    )
-    assert taken(store, now=NOW + 12).proven_share == 0.5
-    assert taken(store, now=NOW + 12, since=NOW + 4).totals.outcomes_touching_proven == 2
-    assert taken(store, now=NOW + 12, since=NOW + 6).proven_share == 0.0

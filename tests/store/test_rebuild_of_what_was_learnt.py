@@ -12,7 +12,6 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
@@ -47,21 +46,6 @@ def rebuild(store, *, now, decay=None):
             replace(RULES, decay=decay or DecayRules()),
             now=now,
         )
-
-
-def test_a_rebuild_finds_what_was_learnt(store):
-    """The statistics computed anew are those that were added up."""
-    learn_for_days(store, 8)
-    now = NOW + 20 * DAY
-    before = known(store, now=now)
-    rebuilt = rebuild(store, now=now)
-    assert (rebuilt.outcomes, rebuilt.patterns) == (48, 3)
-    assert known(store, now=now) == before
-    learn_more = [outcome("late", patterns=["x"], received=now)]
-    teach(store, learn_more, now=now)
-    assert standings(store, now=now)["x"].evidence.observations == (
-        sum(before["default"].patterns["x"][3:6]) + 1
-    )
 
 
 def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
@@ -122,19 +106,6 @@ def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
         (own,) = read_criteria(connection, project_id, changed.criteria, now=NOW, name="own")
         assert rebuilds_due(connection, changed.recorded, changed.half_lives) == {}
     assert own.evidence.decayed_helpful == pytest.approx(0.5)
-
-
-def test_one_short_half_life_moves_the_landmark_of_both(store):
-    """Floats run short for one of them; the numbers of neither change."""
-    rules = replace(RULES, criteria=replace(RULES.criteria, half_life_days=0.01))
-    teach(store, [outcome(1, patterns=["x"], criteria={"own": "helpful"})], rules=rules)
-    at = NOW + 6 * DAY  # 600 half-lives of the one
-    teach(store, [outcome("late", received=at)], now=at, rules=rules)
-    with reading(store) as connection:
-        bases = read_bases(connection, project_id_of(connection, "default"))
-    assert (bases.landmark, bases.half_lives) == (at, rules.half_lives)
-    now = standings(store, now=at)["x"].evidence
-    assert now.decayed_helpful == pytest.approx(2 ** (-6 / 90))
 
 
 def rebuild_by(store, rules):

@@ -1,14 +1,13 @@
 """Recalling memories and past tasks by words, on both databases."""
 
 import pytest
-from sqlalchemy import text as sql
 
 from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.learning.memories.rules import MAX_CANDIDATES, MemoryRules, MemoryType
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
-from trackrecord.store.memories.read import changes_of, find_memory
+from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.recall import recall, reset_clocks
 from trackrecord.store.memories.write import reject, remember
 
@@ -44,16 +43,6 @@ def ids(found):
 def recalled(store, found, now):
     with writing(store) as connection:
         reset_clocks(connection, [each.memory.row for each in found], rules=RULES, now=now)
-
-
-def test_a_lone_hit_is_wholly_relevant(store):
-    """Relevance 1, rank 0.85, and all that a result shows."""
-    store_all(store)
-    (found,) = asked(store, "who uses port 5432?")
-    assert found.memory.text == TEXTS["port"]
-    assert (found.relevance, found.rank) == (1.0, 0.85)
-    assert (found.memory.state.confidence, found.effective_confidence) == (0.5, 0.5)
-    assert (found.memory.state.type, found.memory.sources) == (MemoryType.MEMORY, ("agent-a",))
 
 
 @pytest.mark.parametrize("question", ["kubernetes quota", "the a of", "", "?!", "数据", "x" * 5000])
@@ -133,17 +122,6 @@ def test_decay_and_the_reset_of_the_clock(store, days, rank):
     assert again.memory.state.confidence == 0.5
 
 
-def test_only_what_was_returned_is_reset(store):
-    """The rest goes on ageing."""
-    store_all(store, {"one": "deploy with helm charts", "both": "deploy by hand on friday"})
-    recalled(store, asked(store, "deploy friday", limit=1), NOW + DAY)
-    with reading(store) as connection:
-        assert find_memory(connection, 1, "both").last_recalled_at == NOW + DAY
-        assert find_memory(connection, 1, "one").last_recalled_at is None
-        row = find_memory(connection, 1, "both").row
-        assert [each.action for each in changes_of(connection, row)] == ["stored", "recalled"]
-
-
 def test_a_clock_never_goes_back(store):
     """A machine whose clock lags makes nothing older."""
     store_all(store)
@@ -152,22 +130,6 @@ def test_a_clock_never_goes_back(store):
     recalled(store, found, NOW)
     with reading(store) as connection:
         assert find_memory(connection, 1, "login").last_recalled_at == NOW + DAY
-
-
-def test_a_minimum_filters_on_the_decayed_value(store):
-    """0.5 counts 0.25 after 90 days."""
-    store_all(store)
-    later = NOW + 90 * DAY
-    assert ids(asked(store, "flaky", now=later, min_confidence=0.25)) == ["login"]
-    assert asked(store, "flaky", now=later, min_confidence=0.26) == []
-
-
-def test_confidence_decides_among_the_relevant(store):
-    """Of two that fit alike, the one that was rejected comes later."""
-    store_all(store, {"left": "deploy left hand slowly", "right": "hand right scripts deploy"})
-    with writing(store) as connection:
-        reject(connection, 1, "left", rules=RULES, now=NOW)
-    assert ids(asked(store, "deploy hand")) == ["right", "left"]
 
 
 def test_a_pitfall_is_recalled_as_a_warning(store):
@@ -195,27 +157,6 @@ def test_words_that_many_memories_hold(store, monkeypatch):
 
         assert found("deploy oak") == ["oak"]
         assert set(found("deploy")) == set(names[5:])
-
-
-def test_memories_from_before_are_found(store):
-    """What a migration took over is marked when the project is next asked to remember."""
-    with writing(store) as connection:
-        ensure_projects(connection, ["default"])
-        connection.execute(
-            sql(
-                "INSERT INTO memories (id, project_id, memory_id, text, type, confidence,"
-                " created_at, changes, changed_at, standing, size_class)"
-                " VALUES (1, 1, 'old', 'Port 5432 belongs to the database', 'memory', 0.5,"
-                " :now, 1, :now, 0, 0)"
-            ),
-            {"now": NOW},
-        )
-        same = remember(
-            connection, 1, "port 5432 belongs to the database", memory_id="new", rules=RULES,
-            now=NOW + 1,
-        )  # fmt: skip
-    assert same.memory.id == "old"
-    assert ids(asked(store, "port")) == ["old"]
 
 
 def task(number, instruction, *, helpful=True, **more):
@@ -259,13 +200,3 @@ def test_a_task_counts_once(store):
     )
     (found,) = similar(store, "flaky login")
     assert (found.outcome_id, found.success) == ("o1", True)
-
-
-def test_indexing_again_changes_nothing(store):
-    """Each outcome is indexed once, and a redelivery brings nothing new."""
-    batch = [task(1, "Fix the flaky login test"), task(2, "Fix the slow login test")]
-    teach(store, batch)
-    assert index_past_tasks(store) == 2
-    teach(store, batch)
-    assert index_past_tasks(store) == 0
-    assert len(similar(store, "login test")) == 2

@@ -12,7 +12,7 @@ from trackrecord.errors import InvalidRevision, RevisionRefused, UnknownId
 from trackrecord.learning.competences.record import Relation
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Lifecycle, Status
-from trackrecord.store.competences.read import read_competence, read_competences, read_history
+from trackrecord.store.competences.read import read_competence, read_history
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.tables import (
     competence_history,
@@ -186,24 +186,6 @@ def test_what_was_given_up_is_not_acted_on(store, status, work):
     with pytest.raises(RevisionRefused, match=f"'gone' is {status} already"):
         revise(store, project_id, work)
     assert everything(store) == before
-
-
-@pytest.mark.parametrize("missing", ["actor", "rationale"])
-def test_who_and_why_are_required(missing):
-    """Without either there is no revision."""
-    with pytest.raises(InvalidRevision, match=missing):
-        Signed(**{"actor": "ada", "rationale": "why", "now": NOW, missing: "  "})
-
-
-def test_a_revision_makes_rankings_out_of_date(store):
-    """The project's revision rises, so that cached rankings are computed anew."""
-    project_id = put(store, record("a"))
-    with reading(store) as connection:
-        before = project_revisions(connection)["default"]
-    revise(store, project_id, lambda reviser: reviser.retract("a"))
-    with reading(store) as connection:
-        assert project_revisions(connection)["default"] > before
-        assert [each.id for each in read_competences(connection, project_id)] == ["a"]
 
 
 def test_another_projects_record_is_unknown(store):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from structlog.testing import capture_logs
 
 from tests.store.teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
@@ -103,16 +102,6 @@ def test_thresholds_take_effect_at_once(store):
         ):
             found = read_criteria(connection, project_id, rules, now=NOW, name="readable")
             assert found[0].deprecated is deprecated
-
-
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
-def test_a_store_in_memory(url):
-    """For tests: one connection that all share."""
-    engine = connect_store(url)
-    migrate(engine)
-    teach(engine, [outcome(1, patterns=["plan"])])
-    assert due(engine) == {}
-    engine.dispose()
 
 
 def test_numbers_of_the_first_version_are_known_to_be_of_another(empty_store_url):

@@ -73,11 +73,6 @@ def test_the_order_and_number_of_deliveries_makes_no_difference(store):
     assert [run.task_id for run in runs(store, limit=2)] == ["t1", "t0"]
 
 
-def test_the_past_is_answered_from_what_had_been_received_by_then(store):
-    """Not from what had ended by then."""
-    teach(store, batch())
-
-
 def test_a_rebuild_notes_the_same_runs_again(store):
     """Also where none were noted: those of a database from before."""
     teach(store, batch())

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
-from trackrecord.errors import InvalidTag, UnknownId
-from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
+from trackrecord.errors import InvalidTag
+from trackrecord.learning.patterns.tags import checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience import patterns as calls
@@ -16,7 +16,7 @@ from trackrecord.resources.prompt_documents.prompt_document import build_documen
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_standings
 from trackrecord.store.patterns.tags import change_tags
 from trackrecord.wire.outcome import decode_outcome
@@ -56,22 +56,6 @@ def test_tags_are_added_and_removed(store):
     assert tags(store) == ("ui",)
     rebuild(store)
     assert tags(store) == ("ui",)
-
-
-def test_doing_it_again_changes_nothing(store):
-    """Neither the tags nor the revision, after which rankings would be computed anew."""
-    teach(store, [outcome(1, patterns=["plan"])])
-
-    def revision():
-        with reading(store) as connection:
-            return project_revisions(connection)["default"]
-
-    before = revision()
-    assert tag(store, add=["ui"], now=NOW + 1) == ["ui"]
-    assert revision() > before
-    tagged = revision()
-    assert tag(store, add=["ui"], now=NOW + 2) == tag(store, remove=["none"], now=NOW + 3) == ["ui"]
-    assert revision() == tagged
 
 
 def test_two_who_tag_at_once_both_do(store):
@@ -137,19 +121,3 @@ def test_what_is_no_tag_is_refused(wrong):
     with pytest.raises(InvalidTag) as refused:
         checked_tag(wrong)
     assert len(str(refused.value).splitlines()) == 1
-
-
-def test_mistakes_change_nothing(store):
-    """Too many tags, contradictions, unknown patterns, and nothing to do."""
-    teach(store, [outcome(1, patterns=["plan"])])
-    for given in (
-        {"add": 5},
-        {"add": ["a"], "remove": ["A"]},
-        {"add": [f"t{n}" for n in range(MAX_TAGS + 1)]},
-        {},
-    ):
-        with pytest.raises(InvalidTag):
-            tag_pattern(store, "plan", **given)
-    with pytest.raises(UnknownId):
-        tag_pattern(store, "nothing", add=["a"])
-    assert tags(store) == ()

@@ -14,7 +14,6 @@ from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import (
     index_past_tasks,
     similar_tasks,
@@ -109,19 +108,6 @@ def test_those_with_a_verdict_are_not_crowded_out(store):
     assert [run for run in noted if run.success is not None] == judged
     assert len(noted) == 10
     assert noted == sorted(noted, key=lambda run: run.ended_at)
-
-
-def test_a_rebuild_changes_nothing_about_it(store):
-    """It is scored again as one without a verdict."""
-    teach(store, [outcome(1, **EVERYTHING), unjudged(2, **EVERYTHING)])
-    before = answers(store)
-    with writing(store) as connection:
-        rebuild_patterns(connection, 1, RULES, now=NOW)
-    with reading(store) as connection:
-        assert count_outcomes(connection, 1).without_verdict == 1
-        assert len(read_noted_runs(connection, 1, limit=9)) == 2
-    assert answers(store)["known"] == before["known"]
-    assert answers(store)["process"] == before["process"]
 
 
 _outcomes = st.builds(

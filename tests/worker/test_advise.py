@@ -21,9 +21,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.advice.tables import run_counts
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.outcomes.forgotten import lock_project
-from trackrecord.store.outcomes.projects import clock_of, project_id_of
-from trackrecord.store.outcomes.tables import projects
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
 from trackrecord_worker.services import Services
@@ -155,18 +153,6 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     assert decided(LessonAction.DISMISS) == (None, {})
     restored, standing = decided(LessonAction.RESTORE)
     assert (restored, list(standing.values())) == (failure, [line])
-
-
-def test_lost_advice_is_counted_again(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """Whatever the cache lost."""
-    learn(worker, client, body(1))
-    worker.adviser.advise_due()
-    client.delete(store_settings.keys.rankings("default"))
-    assert worker.adviser.advise_due() == 1
-    worker.refresher.refresh_stale()
-    assert runs_advised(store_settings) == 1
 
 
 @pytest.fixture
@@ -330,37 +316,3 @@ def test_what_was_counted_may_be_dropped_while_it_is_read(
     with asking(engine, store_settings), once_before(engine, "SELECT run_counts.data", drop):
         assert trackrecord.list_lessons()
     assert not parts_on_record(engine)
-
-
-def test_advice_is_renewed_while_others_write_to_the_store(
-    large: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """What readers of the store are spared waits for the next time."""
-    teach(large, client, range(4000, 4001))
-    with writing(engine) as connection:
-        lock_project(connection, "default")
-        large.adviser.advise("default")
-    assert runs_advised(store_settings) == 1011
-
-
-def test_what_was_counted_is_shown_for_as_long_as_the_worker_leaves_it(
-    large: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """The longer a project has not changed, the longer that is."""
-    limit_s = store_settings.rankings_max_age_s
-
-    def look(*, unchanged_s: float) -> tuple[bool, int]:
-        """Return whether readers show an old count, and how many the worker renews."""
-        counted_at = time.time() - 2 * limit_s
-        revision = clock_of(counted_at - unchanged_s)
-        stamp = {"advice_revision": revision, "advice_computed_at": repr(counted_at)}
-        client.hset(store_settings.keys.rankings("default"), mapping=stamp)
-        with engine.begin() as connection:
-            connection.execute(projects.update().values(revision=revision))
-            connection.execute(run_counts.update().values(counted_at=counted_at))
-        with asking(engine, store_settings) as runs_read:
-            assert trackrecord.list_lessons()
-        return not runs_read, large.adviser.advise_due()
-
-    assert look(unchanged_s=3 * limit_s) == (True, 0)
-    assert look(unchanged_s=limit_s) == (False, 1)

@@ -184,15 +184,6 @@ def test_reasons_never_repeat_content(
         assert b"s3cr3t" not in letter[b"reason"]
 
 
-def test_unknown_fields_of_a_body_are_kept(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """They are no fault."""
-    publish(client, store_settings, body(1, from_tomorrow={"a": [1]}))
-    assert worker.drain.run()["recorded"] == 1
-    assert client.xlen(store_settings.keys.dead) == 0
-
-
 def replay(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
     for name, value in settings.as_environment().items():
         monkeypatch.setenv(name, value)

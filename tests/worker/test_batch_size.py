@@ -37,22 +37,6 @@ def test_large_outcomes_come_in_smaller_batches_at_once() -> None:
     assert size.next == 32
 
 
-def test_a_batch_is_never_empty() -> None:
-    """Outcomes larger than a batch is meant to be are learnt one by one."""
-    size = BatchSize(2000, MIB, 64 * MIB)
-    assert size.next == 1
-    size.note(_entries(1, 2 * MIB))
-    assert size.next == 1
-
-
-def test_an_empty_read_and_deleted_entries_change_nothing_for_the_worse() -> None:
-    """Waiting in vain says nothing about the size of outcomes; deleted entries hold nothing."""
-    size = BatchSize(10, 64 * MIB, MIB)
-    size.note([])
-    size.note([(b"1-1", None)])
-    assert size.next == 10
-
-
 @given(
     most=st.integers(1, 10_000),
     most_bytes=st.integers(1, 64 * MIB),

@@ -366,29 +366,3 @@ def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
         finally:
             server.stop()
     assert len(log_lines(path, "database_unavailable")) == 1
-
-
-def test_twice_everything(quick: Settings, log: IO[bytes]) -> None:
-    """Two workers and two beats on one stream and one store: no effect is doubled."""
-    path = Path(log.name)
-    with Daemon(quick, log=log) as daemon, store_of(quick) as engine:
-        with (
-            process(worker_command(quick), quick, path),
-            process(beat_command(quick), quick, path) as beat,
-            agent_client(quick) as client,
-        ):
-            for start in range(0, 2000, 250):
-                numbers = [*range(start, start + 250), *range(start, start + 25)]
-                publish(client, quick, *(body(n) for n in numbers))
-                time.sleep(0.2)
-            until(lambda: client.xlen(quick.keys.outcomes) == 0)
-            until(lambda: learnt_counts(engine)["rows"] == 2000)
-            daemon.watch(1.0)
-            assert beat.poll() is None
-        assert learnt_counts(engine) == all_counted(2000)
-    assert log_lines(path, "child_ended") == []
-
-
-def test_what_was_never_started_can_be_stopped(quick: Settings) -> None:
-    """Nothing happens."""
-    Daemon(quick).stop()

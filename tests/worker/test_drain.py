@@ -32,23 +32,6 @@ def pending(client: redis.Redis, settings: Settings) -> int:
     return int(answer["pending"])
 
 
-def test_what_is_learnt_is_gone_from_the_stream(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """Neither waiting nor pending any more."""
-    publish(client, store_settings, *(body(n) for n in range(30)))
-    done = worker.drain.run()
-    assert (done["recorded"], done["duplicates"], done["refused"]) == (30, 0, 0)
-    assert client.xlen(store_settings.keys.outcomes) == 0
-    assert pending(client, store_settings) == 0
-    assert learnt_counts(engine) == all_counted(30)
-
-
-def test_an_empty_stream_is_no_error(worker: Services, client: redis.Redis) -> None:
-    """The drain waits as long as it is told and ends."""
-    assert worker.drain.run()["batches"] == 0
-
-
 def test_redis_waits_on_while_the_worker_does_not(
     store_settings: Settings, client: redis.Redis
 ) -> None:
@@ -341,16 +324,6 @@ def test_a_database_that_refuses_everything_is_away(
     assert worker.drain.run()["recorded"] == 20
     assert client.xlen(store_settings.keys.dead) == 1
     assert learnt_counts(engine) == all_counted(20)
-
-
-def test_many_projects_in_one_batch(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """Hundreds of them, with the same ids in each."""
-    publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(300)))
-    done = worker.drain.run()
-    assert (done["recorded"], done["batches"]) == (300, 1)
-    assert learnt_counts(engine) == all_counted(300)
 
 
 def test_a_fault_of_ours_holds_up_nothing(

@@ -17,7 +17,7 @@ from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import LEARNER, dangerous_samples
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -115,13 +115,6 @@ def test_another_user_of_the_machine_writes_no_file(
         assert client.keys("*") == []
 
 
-def test_guesses_are_refused(on_port: EmbeddedRedis, as_nobody: list[str], port: int) -> None:
-    """Of a password, of a user, and of none."""
-    guesses = ("AUTH redis", "AUTH default trackrecord", "AUTH admin admin", "AUTH nobody x")
-    said = replies(as_nobody, port, *guesses, "HELLO 3 AUTH default x", "HELLO 3")
-    assert [line.split()[0] for line in said] == ["-WRONGPASS"] * 5 + ["-NOAUTH"]
-
-
 def test_the_passwords_are_their_owners_alone(
     on_port: EmbeddedRedis, as_nobody: list[str], home: Path
 ) -> None:
@@ -174,15 +167,6 @@ def test_an_agent_that_runs_already_finds_a_new_password(
             assert client.ping()
         with EmbeddedRedis(home / "redis", home / "redis.sock", port=port):
             assert client.ping()
-
-
-def test_the_password_opens_the_port(home: Path, on_port: EmbeddedRedis, port: int) -> None:
-    """For a program that cannot open the socket; its rights are the same."""
-    password = password_file(home / "redis", DEFAULT_USER).read_text().strip()
-    settings = load_settings(home=home, redis_url=f"redis://:{password}@127.0.0.1:{port}/0")
-    with agent_client(settings) as client:
-        assert client.acl_whoami() == DEFAULT_USER
-        assert refusals(client, LEARNER.samples("any")) == {}
 
 
 @pytest.mark.parametrize("has_port", [False, True])

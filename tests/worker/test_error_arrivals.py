@@ -6,7 +6,6 @@ from itertools import permutations
 
 import msgspec
 
-from tests.worker.working import body
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
@@ -150,14 +149,6 @@ def test_what_waits_for_room_counts_once(worker, store_settings, client):
     assert worker.drain.run()["errors"] == 1
 
 
-def test_projects_are_kept_apart(worker, store_settings, client):
-    """The same task in two projects, of which one is named like the end of a key."""
-    tell(client, store_settings, FAILED, {**FAILED, "project": "a:default", "message": "theirs"})
-    worker.drain.run()
-    assert "theirs" not in retry_of(client, "build")["en"]
-    assert "theirs" in retry_of(client, "build", "a:default")["en"]
-
-
 def test_the_text_leaves_redis_with_the_task(worker, store_settings, client):
     """And so does what was noted of it, when another task takes its place."""
     tell(client, store_settings, FAILED)
@@ -221,13 +212,6 @@ def test_bad_ones_are_dead_letters(worker, store_settings, client):
         assert reason in letter[b"reason"].decode(), error
         assert b"odd-value" not in letter[b"reason"]
         assert letter[b"error"] == as_sent(error)
-
-
-def test_two_things_in_one_entry(worker, store_settings, client):
-    """Is neither of them."""
-    data = msgspec.json.encode(FAILED)
-    client.xadd(store_settings.keys.outcomes, {"v": "1", "error": data, "body": body(1)})
-    assert worker.drain.run()["refused"] == 1
 
 
 def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, client):

@@ -1,7 +1,6 @@
 """What tasks were handed arrives on the stream: recorded once, and what cannot be is set aside."""
 
 import msgspec
-from sqlalchemy import text
 
 from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
@@ -55,20 +54,6 @@ def test_delivered_again_it_counts_once(worker, store_settings, client, engine):
     assert sorted(each.task_id for each in on_record(engine)) == ["t1", "t2"]
 
 
-def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, engine):
-    """No exposure lies behind its task's outcome for that."""
-    add(client, store_settings, {**ONE, "at": 1e12})
-    worker.drain.run()
-    assert on_record(engine)[0].at < 1e11
-
-
-def test_projects_are_kept_apart(worker, store_settings, client, engine):
-    """One task id and one exposure id in two projects are two."""
-    add(client, store_settings, ONE, {**ONE, "project": "other"})
-    worker.drain.run()
-    assert len(on_record(engine)) == len(on_record(engine, "other")) == 1
-
-
 # What cannot be taken, and the reason.
 BAD = [
     (b"{", "invalid exposure"), (b"[]", "invalid exposure"), (b"\xff", "invalid exposure"),
@@ -94,20 +79,6 @@ def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):
         assert letter[b"exposure"] == (
             exposure if isinstance(exposure, bytes) else msgspec.json.encode(exposure)
         )
-
-
-def test_while_the_database_refuses_nothing_is_lost(worker, store_settings, client, engine):
-    """Exposures stay pending until their table is back."""
-    add(client, store_settings, ONE)
-    with writing(engine) as connection:
-        connection.execute(text("ALTER TABLE exposures RENAME TO elsewhere"))
-    worker.drain.run()
-    assert client.xlen(store_settings.keys.outcomes) == 1
-    with writing(engine) as connection:
-        connection.execute(text("ALTER TABLE elsewhere RENAME TO exposures"))
-    worker.outage.end()
-    worker.drain.run()
-    assert len(on_record(engine)) == 1
 
 
 def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(

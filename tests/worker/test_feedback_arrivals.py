@@ -12,8 +12,6 @@ from tests.worker.working import body
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.store.database.engine import reading
-from trackrecord.store.memories.write import list_memories
-from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter, read_feedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import read_standings
 
@@ -32,12 +30,6 @@ def standing(engine, slug="split-by-feature", project="default"):
         project_id = project_id_of(connection, project) or -1
         found = read_standings(connection, project_id, Rules(), now=time.time(), slug=slug)
     return found[0] if found else None
-
-
-def waiting(engine):
-    with reading(engine) as connection:
-        project_id = project_id_of(connection, "default")
-        return read_feedback(connection, project_id, FeedbackFilter(is_waiting=True))
 
 
 def test_feedback_counts_and_the_next_prompt_knows(worker, store_settings, client, engine):
@@ -69,44 +61,6 @@ def test_doubled_and_without_an_id(worker, store_settings, client, engine):
     tell(client, store_settings, unnamed, unnamed)
     worker.drain.run()
     assert standing(engine).evidence.feedback == 3
-
-
-def test_feedback_that_overtakes_the_outcome(worker, store_settings, client, engine):
-    """An unknown pattern is not created; its feedback waits, and counts when it is named."""
-    tell(client, store_settings, GOOD)
-    assert worker.drain.run()["refused"] == 0
-    assert standing(engine) is None
-    assert [given.feedback_id for given, _ in waiting(engine)] == ["f1"]
-    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
-    worker.drain.run()
-    assert standing(engine).evidence.feedback == 1
-    assert waiting(engine) == []
-
-
-def test_a_memory_is_confirmed_whoever_comes_first(worker, store_settings, client, engine):
-    """In one batch, or the verdict in an earlier one."""
-    for number in range(2):
-        tell(client, store_settings, {"memory": f"m{number}", "verdict": "helpful"})
-        if number:
-            worker.drain.run()
-        memory = {"text": f"Use port {number}432 for the login test", "memory_id": f"m{number}",
-                  "force": True}  # fmt: skip
-        client.xadd(store_settings.keys.outcomes, {"v": "1", "memory": msgspec.json.encode(memory)})
-        worker.drain.run()
-    with reading(engine) as connection:
-        project_id = project_id_of(connection, "default")
-        found = {each.id: each.state.confidence for each in list_memories(connection, project_id)}
-    assert found == {"m0": 0.6, "m1": 0.6}
-
-
-def test_projects_are_kept_apart(worker, store_settings, client, engine):
-    """The same id in two projects is two."""
-    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
-    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1, project="other")})
-    tell(client, store_settings, GOOD, {**GOOD, "project": "other", "verdict": "harmful"})
-    worker.drain.run()
-    assert standing(engine).evidence.harmful == 0
-    assert standing(engine, project="other").evidence.harmful == 1
 
 
 @pytest.mark.faults

@@ -20,53 +20,6 @@ def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]
     return lambda: counts_of([client.hmget(settings.keys.counters, all_fields())])
 
 
-def test_nothing_is_counted_yet(counts: Callable[[], FleetCounts]) -> None:
-    """Every count is 0, so that its first rise is one."""
-    none = counts()
-    counted = (none.entries, none.refused, none.outages, none.consolidations)
-    assert not any(number for each in counted for number in each.values())
-    assert sum(none.batches.buckets) == 0
-
-
-def test_a_batch_is_counted_when_it_is_acknowledged(
-    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
-    """By what became of its entries, with the time that it took."""
-    publish(client, worker.settings, body(1), body(2), body(1), b"nonsense")
-    worker.drain.run()
-    now = counts()
-    assert now.entries["recorded"] == 2
-    assert now.entries["duplicates"] == 1
-    assert now.entries["memories"] == 0
-    assert now.refused["invalid"] == 1
-    assert sum(now.batches.buckets) >= 1
-    assert now.batches.total_s > 0
-
-
-def test_a_batch_of_dead_letters_is_counted(
-    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
-    """Although nothing of it is acknowledged with its time."""
-    publish(client, worker.settings, b"nonsense")
-    worker.drain.run()
-    assert sum(counts().batches.buckets) == 1
-    assert counts().refused["invalid"] == 1
-
-
-def test_counts_outlive_a_worker(
-    worker_of: Callable[[Settings], Services],
-    store_settings: Settings,
-    client: redis.Redis,
-    counts: Callable[[], FleetCounts],
-) -> None:
-    """The next worker goes on counting."""
-    for number in range(2):
-        publish(client, store_settings, body(number))
-        worker_of(store_settings).drain.run()
-    assert counts().entries["recorded"] == 2
-    assert sum(counts().batches.buckets) == 2
-
-
 def test_what_a_dead_worker_left_is_counted_once(
     worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
 ) -> None:

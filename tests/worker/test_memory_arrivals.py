@@ -5,7 +5,6 @@ import pytest
 from sqlalchemy import text
 
 from tests.worker.working import body, learnt_counts
-from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.write import list_memories
 from trackrecord.store.outcomes.projects import project_id_of
@@ -33,14 +32,6 @@ def test_a_memory_is_remembered(worker, store_settings, client, engine):
     assert (memory.id, memory.text, memory.sources) == ("m1", CACHE, ("agent-a",))
     assert client.xlen(store_settings.keys.outcomes) == 0
     assert client.xlen(store_settings.keys.dead) == 0
-
-
-def test_memories_are_counted(worker, store_settings, client):
-    """Beside outcomes, and without those that became dead letters."""
-    add(client, store_settings, {"text": CACHE}, {"text": "Use uv"}, {"text": ""})
-    client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
-    done = worker.drain.run()
-    assert (done["memories"], done["recorded"], done["refused"]) == (2, 1, 1)
 
 
 def test_without_an_id_the_entry_has_one(worker, store_settings, client, engine):
@@ -72,13 +63,6 @@ def test_an_outcome_credits_a_memory_of_the_same_batch(worker, store_settings, c
     assert learnt_counts(engine)["rows"] == 1
 
 
-def test_projects_are_kept_apart(worker, store_settings, client, engine):
-    """The same text twice, in two projects."""
-    add(client, store_settings, {"text": CACHE}, {"text": CACHE, "project": "other"})
-    worker.drain.run()
-    assert len(on_record(engine)) == len(on_record(engine, "other")) == 1
-
-
 # What cannot be taken, and the reason.
 BAD = [
     (b"{", "invalid memory"), (b"[]", "invalid memory"), (b"\xff", "invalid memory"),
@@ -90,14 +74,6 @@ BAD = [
     ({"text": "x", "source": "x" * 257}, "source"), ({"text": "x", "force": 1}, "force"),
     ({"text": "x" * 5000}, "4096 are allowed"),
 ]  # fmt: skip
-
-
-def test_nul_and_half_an_emoji_are_replaced(worker, store_settings, client, engine):
-    """The rest of the memory is stored."""
-    add(client, store_settings, {"text": "a\0b"}, b'{"text": "the lamp is \\ud83d"}')
-    worker.drain.run()
-    assert {each.text for each in on_record(engine)} == {"a\ufffdb", "the lamp is \ufffd"}
-    assert client.xlen(store_settings.keys.dead) == 0
 
 
 def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):
@@ -142,11 +118,3 @@ def test_while_the_database_refuses_nothing_is_lost(worker, store_settings, clie
     worker.outage.end()
     worker.drain.run()
     assert [each.id for each in on_record(engine)] == ["m1"]
-
-
-def test_the_next_prompt_has_it(worker, store_settings, client, engine):
-    """In the cache after the batch."""
-    add(client, store_settings, {"text": CACHE})
-    worker.drain.run()
-    answer = RankingsReader(store_settings).read(task="build a release")
-    assert [each.text for each in answer.memories] == [CACHE]

@@ -7,14 +7,12 @@ import msgspec
 import pytest
 from sqlalchemy import text, update
 
-from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.resources.experience.memories import list_memories, show_memory
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
-from trackrecord_worker.learning.drain import Drained
 
 DAY = 86_400.0
 TEXTS = {"cache": "Clear the build cache first", "port": "Port 5432 is the production database"}
@@ -109,13 +107,6 @@ def test_in_any_order(worker, store_settings, client, remembered):
     assert remembered() == {"cache": TODAY - DAY, "port": None}
 
 
-def test_a_day_before_the_last_recall_changes_nothing(worker, store_settings, client, remembered):
-    """Nor does the day on which it was stored."""
-    add(client, store_settings, recall("cache", at=TODAY - 100 * DAY), recall("port", at=1.0))
-    worker.drain.run()
-    assert remembered() == {"cache": None, "port": None}
-
-
 def test_what_was_withheld_was_not_handed_out(worker, store_settings, client, remembered):
     """A task of the control arm got nothing."""
     add(client, store_settings, exposure("cache", withheld=True, holdout=0.5))
@@ -128,14 +119,6 @@ def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, rem
     add(client, store_settings, recall("cache", at=TODAY + 400 * DAY), exposure("port", at=1e12))
     worker.drain.run()
     assert remembered() == {"cache": TODAY, "port": TODAY}
-
-
-def test_the_past_stays_as_it_was(worker, store_settings, client, engine, remembered):
-    """A recall counts from when it was received, not from when it is said to have been."""
-    handed, received = TODAY - 40 * DAY, TODAY - 10 * DAY
-    client.delete(store_settings.keys.outcomes)  # else Redis takes no id of the past
-    add(client, store_settings, recall("cache", at=handed), received_at=received)
-    worker.drain.run()
 
 
 def test_unknown_memories_and_projects_are_passed(
@@ -203,30 +186,3 @@ def test_a_task_that_is_forgotten_handed_out_nothing(
     forget_in_store(engine, store_settings.rules, subject, (), actor="test", now=time.time())
     assert remembered() == {"cache": TODAY, "port": TODAY - 30 * DAY}
     assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
-
-
-def test_while_the_database_refuses_nothing_is_lost(
-    worker, store_settings, client, engine, remembered
-):
-    """Recalls stay pending until their table is back."""
-    add(client, store_settings, recall("cache"))
-    with writing(engine) as connection:
-        connection.execute(text("ALTER TABLE memories RENAME TO elsewhere"))
-    assert worker.drain.run() == Drained()
-    assert client.xlen(store_settings.keys.outcomes) == 1
-    with writing(engine) as connection:
-        connection.execute(text("ALTER TABLE elsewhere RENAME TO memories"))
-    worker.outage.end()
-    worker.drain.run()
-    assert remembered()["cache"] == TODAY
-
-
-def test_an_old_memory_that_is_used_leads_again(worker, store_settings, client, engine, remembered):
-    """The next rankings have it before one that nobody was handed."""
-    for name in ("port", "cache"):
-        worker.refresher.refresh("default")
-        add(client, store_settings, recall(name, at=TODAY - (DAY if name == "port" else 0)))
-        worker.drain.run()
-        worker.refresher.refresh("default", force=True)
-        first = RankingsReader(store_settings).read(project="default").memories[0]
-        assert first.id == name

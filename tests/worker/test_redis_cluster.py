@@ -146,23 +146,6 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
         client.close()
 
 
-def test_one_shard_on_a_cluster(home: Path, nodes: list[Node]) -> None:
-    """Its keys have a number, so that scripts find all of them on one node."""
-    settings = settings_of(home, nodes, stream_shards=1)
-    check_servers(settings)
-    client = worker_client(settings)
-    send(client, settings.keys, [body(n, project=PROJECTS[n % 12]) for n in range(24)])
-    stages = Services(settings, create_app(settings))
-    stages.drain.run()
-    assert learnt_counts(stages.engine) == all_counted(24)
-    assert {each.split(b":")[1] for node in nodes[::2] for each in node.client.keys("*")} == {
-        b"{0}"
-    }
-    stages.engine.dispose()
-    stages.redis.close()
-    client.close()
-
-
 def test_a_master_that_hangs_is_asked_once(home: Path, nodes: list[Node]) -> None:
     """Not once more for each entry: that would take a time-out each, and write all of it twice."""
     settings = settings_of(home, nodes, stream_shards=1, redis_timeout_s=0.2)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import pytest
 import redis
 from sqlalchemy import Engine, update
 
@@ -131,20 +130,6 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
     assert cached(client, settings).patterns[0].helpful_count == 60
 
 
-def test_a_missing_cache_is_built_again(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """And one that shows what it should is left alone."""
-    publish(client, store_settings, body(1), body(2, project="other"))
-    worker.drain.run()
-    assert worker.refresher.refresh_stale() == 0
-    client.delete(store_settings.keys.rankings("other"))
-    assert worker.refresher.refresh_stale() == 1
-    client.flushall()
-    assert worker.refresher.refresh_stale() == 2
-    assert cached(client, store_settings, "other").patterns[0].helpful_count == 1
-
-
 def test_many_lost_caches_are_built_again_in_several_goes(
     worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
@@ -224,14 +209,3 @@ def test_a_database_made_anew_is_not_behind_the_cache(
             publish(client, settings, body(number))
             stages.drain.run()
     assert cached(client, settings).patterns[0].helpful_count == 1
-
-
-@pytest.mark.parametrize("project", ["a:b", "*", "default:x", "项目", "\U0001f600", "a b\n"])
-def test_projects_of_any_name(
-    project: str, worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
-    """Each has its own rankings."""
-    publish(client, store_settings, body(1, project=project), body(2))
-    worker.drain.run()
-    assert cached(client, store_settings, project).project == project
-    assert RankingsReader(store_settings).read(project=project).patterns[0].helpful_count == 1

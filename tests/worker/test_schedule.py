@@ -3,7 +3,6 @@
 import contextlib
 import os
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from trackrecord_worker.job_table import TASKS
 from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
 from trackrecord_worker.schedule import beat_schedule, parse_crontab
-from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -70,16 +68,6 @@ def test_what_beat_wakes(settings: Settings) -> None:
         assert "options" not in entry
     assert set(TASKS) == {task for task in app.tasks if task.startswith("trackrecord.")}
     assert set(TASKS) == set(app.amqp.queues)
-
-
-def test_the_app_runs_its_tasks_for_real(settings: Settings) -> None:
-    """As wake-ups below our prefix, without results, never eagerly."""
-    conf = create_app(settings).conf
-    assert conf.task_always_eager is False
-    assert conf.task_ignore_result is True
-    assert conf.broker_transport_options["global_keyprefix"].startswith("trackrecord:")
-    assert conf.broker_url == f"redis+socket://{settings.embedded_redis_socket}"
-    assert conf.broker_connection_max_retries is None
 
 
 def test_stages_belong_to_a_process(settings: Settings) -> None:
@@ -152,19 +140,6 @@ def is_due(engine: Engine, settings: Settings, now: float, expression: str = "0 
         return is_consolidation_due(connection, schedule, settings.retention)
 
 
-def test_nothing_waits(store: Engine, settings: Settings) -> None:
-    """However long ago the last run was."""
-    project(store, "p", waiting=None, runs=[NIGHT - 100 * HOUR])
-    assert not is_due(store, settings, NIGHT + HOUR)
-
-
-def test_before_the_first_run(store: Engine, settings: Settings) -> None:
-    """Due once a night has passed since the first episode."""
-    project(store, "p", waiting=NIGHT - HOUR, runs=[])
-    assert not is_due(store, settings, NIGHT - 60)
-    assert is_due(store, settings, NIGHT + 60)
-
-
 def test_a_missed_night_is_caught_up(store: Engine, settings: Settings) -> None:
     """And a night that was not missed is not repeated."""
     project(store, "p", waiting=NIGHT - 5 * HOUR, runs=[NIGHT - 24 * HOUR])
@@ -220,24 +195,6 @@ def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> Non
     assert is_due(store, shanghai, three_there + 60)
     utc = load_settings(home=home)
     assert not is_due(store, utc, three_there + 60)
-
-
-def test_a_worker_uses_the_crontab_of_its_settings(home: Path) -> None:
-    """In its app's time zone."""
-    settings = load_settings(home=home, consolidation_crontab="30 4 * * *", timezone="Asia/Tokyo")
-    schedule = Services(settings, create_app(settings)).schedule
-    assert (schedule.hour, schedule.minute) == ({4}, {30})
-    assert str(schedule.tz) == "Asia/Tokyo"
-
-
-def test_beat_imports_nothing_of_the_work(settings: Settings) -> None:
-    """It only sends wake-ups, by their names; the store's libraries are a worker's."""
-    script = (
-        "import sys; import trackrecord_worker.app; "
-        "sys.exit(not {'sqlalchemy', 'trackrecord_worker.tasks'}.isdisjoint(sys.modules))"
-    )
-    environment = {**os.environ, **settings.as_environment()}
-    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
 
 
 def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from psycopg import sql
 from sqlalchemy.engine import make_url
 
 from tests.worker.working import process, until
-from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
+from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.checks.server_checks import check_database, check_redis, check_servers
@@ -159,14 +158,6 @@ def test_a_database_that_redis_does_not_have(named: Settings) -> None:
     assert "smaller number" in refusal(check_redis, settings)
 
 
-def test_a_redis_that_is_away(home: Path) -> None:
-    """That is no fault of its configuration: whoever can wait may."""
-    with pytest.raises(ServerUnavailable) as said:
-        check_redis(load_settings(home=home, redis_url="redis://127.0.0.1:1/0"))
-    assert not isinstance(said.value, ServerUnfit)
-    assert "check TRACKRECORD_REDIS_URL" in str(said.value)
-
-
 def test_a_worker_of_its_own_refuses_too(
     named: Settings, client: redis.Redis, tmp_path: Path
 ) -> None:
@@ -212,36 +203,3 @@ def test_a_user_who_may_not_make_tables(stranger: Settings) -> None:
     said = refusal(check_database, stranger)
     assert "permission denied for schema public" in said
     assert "GRANT CREATE ON SCHEMA public" in said
-
-
-def test_a_database_that_is_away(home: Path) -> None:
-    """That is no fault of its configuration: whoever can wait may."""
-    with pytest.raises(StoreUnavailable) as said:
-        check_database(load_settings(home=home, database_url="postgresql://127.0.0.1:1/x"))
-    assert not isinstance(said.value, StoreUnfit)
-
-
-def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
-    """One line that names the extra."""
-    (tmp_path / "psycopg").mkdir()
-    (tmp_path / "psycopg" / "__init__.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'psycopg'\", name='psycopg')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", "consolidate"],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(tmp_path),
-            "TRACKRECORD_HOME": str(tmp_path),
-            "TRACKRECORD_DATABASE_URL": "postgresql://localhost/x",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 3
-    assert done.stderr == (
-        "trackrecord: PostgreSQL needs a driver that is not installed (psycopg): "
-        "pip install 'trackrecord[worker,postgres]'\n"
-    )

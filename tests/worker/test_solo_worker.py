@@ -11,22 +11,18 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, event, func, select, update
+from sqlalchemy import Engine, event, func, select
 from sqlalchemy.pool import QueuePool
 
 from tests.store.teaching import outcome, teach
-from tests.worker.working import body, process, publish, recorded_ids, until
-from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis.signs_of_life import living_on_host
+from tests.worker.working import body, process, publish
 from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_consolidation.run_lease import RunLease
-from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker import jobs
 from trackrecord_worker.job_table import BY_NAME, CONSOLIDATE
 from trackrecord_worker.services import Services, Stopping
@@ -81,39 +77,6 @@ def test_it_ends_where_its_beat_has_ended(settings: Settings, tmp_path: Path) ->
     with process([sys.executable, "-c", code], settings, log) as worker:
         assert worker.wait(60) == 1
     assert "planted" in log.read_text()
-
-
-@pytest.mark.faults
-def test_one_process_does_all_that_workers_and_beat_do(
-    settings: Settings, client: redis.Redis, engine: Engine, tmp_path: Path
-) -> None:
-    """It learns, caches, advises, forwards the spool and catches up a night; then ends in order."""
-    log = tmp_path / "log"
-    graph = [{"tool": "grep"}, {"tool": "edit"}]
-    missed = [body(n, project="missed", tool_graph=graph) for n in range(3)]
-    with process(solo_command(settings), settings, log):
-        publish(client, settings, *missed)
-        until(lambda: len(recorded_ids(engine)) == 3)
-    with writing(engine) as connection:
-        long_ago = time.time() - 2 * NIGHT_S
-        connection.execute(update(outcomes).values(received_at=long_ago))
-
-    away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
-    publisher = Publisher(lambda: away)
-    assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
-    publisher.close()
-    with process(solo_command(settings), settings, log) as worker:
-        publish(client, settings, body(9, instruction="book a flight"))
-        until(lambda: recorded_ids(engine) >= {"o9", "spooled"})
-        reader = RankingsReader(settings)
-        until(lambda: "- Split by feature" in reader.read().prompt)
-        until(lambda: (advice := reader.cached("default").advice) is not None and advice.runs > 0)
-        until(lambda: _records(engine, "missed") == 1)
-        worker.terminate()
-        assert worker.wait(60) == 0
-    assert not client.xlen(settings.keys.outcomes)
-    assert "raised unexpected" not in log.read_text()
-    assert not client.exists(settings.keys.workers) or not living_on_host(client, settings.keys)
 
 
 @pytest.fixture

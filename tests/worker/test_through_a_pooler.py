@@ -110,20 +110,6 @@ def test_whatever_reads_and_writes(
     assert len(whole(direct, PROJECT, at=NOW)["outcomes"]) == 200
 
 
-def test_sessions_are_swapped(postgres_url: str) -> None:
-    """As the other tests assume: two clients that take turns get the same session."""
-    with pgbouncer(postgres_url, "transaction", sessions=1) as url:
-        engines = [connect_store(url) for _ in range(2)]
-        seen = set()
-        for _ in range(3):
-            for engine in engines:
-                with reading(engine) as connection:
-                    seen.add(connection.execute(text("SELECT pg_backend_pid()")).scalar())
-        for engine in engines:
-            engine.dispose()
-    assert len(seen) == 1
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -> None:
     """And the time is one transaction's own: another client of the same session does not get it."""

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -168,20 +167,6 @@ def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
         until(lambda: client.xlen(lasting.settings.keys.outcomes) == 0)
 
 
-def test_a_line_of_the_log_is_short(lasting: Lasting) -> None:
-    """What a batch held is one short line, memories included; details are for debugging."""
-    keys = lasting.settings.keys
-    with agent_client(lasting.settings) as client:
-        publish(client, lasting.settings, body(1))
-        client.xadd(keys.outcomes, {"v": "1", "memory": b'{"text":"Use uv, not pip"}'})
-        until(lambda: client.xlen(keys.outcomes) == 0)
-    until(lambda: '"memories": 1' in lasting.said)
-    for line in lasting.said.splitlines():
-        assert "batch_learnt" not in line
-        if '"learnt"' in line:
-            assert len(line) < 130
-
-
 OWN_LINE = re.compile(
     r"trackrecord is up in .+|Redis: unix://.+|log: .+/up\.log|HTTP: http://.+"
     r"|the page: run `trackrecord open`|stopping"
@@ -234,34 +219,6 @@ def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
     assert "trackrecord is up" not in running.said
     pauses = [line for line in running.said.splitlines() if "child_ended" in line]
     assert any('"again_in_s": 4.0' in line or "again_in_s=4.0" in line for line in pauses)
-
-
-def test_a_trace_is_learnt(lasting: Lasting) -> None:
-    """What a program traces is on record soon after, through every process of `up`."""
-    now = time.time_ns()
-    span = {
-        "traceId": f"{1:032x}",
-        "spanId": f"{1:016x}",
-        "name": "invoke_agent fixer",
-        "startTimeUnixNano": str(now - 10**9),
-        "endTimeUnixNano": str(now),
-        "attributes": [
-            {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
-            {"key": "gen_ai.agent.name", "value": {"stringValue": "fixer"}},
-        ],
-    }
-    sent = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
-    answer = httpx.post(f"{lasting.url()}/v1/traces", json=sent, timeout=PATIENCE_S)
-    assert (answer.status_code, answer.json()) == (200, {})
-
-    def recorded() -> list[tuple[str]]:
-        database = lasting.settings.home / "trackrecord.db"
-        with contextlib.closing(sqlite3.connect(database)) as connection:
-            query = "SELECT outcome_id FROM outcomes WHERE outcome_id LIKE 'fixer:%'"
-            return connection.execute(query).fetchall()
-
-    until(recorded, PATIENCE_S)
-    assert recorded() == [(f"fixer:{1:032x}",)]
 
 
 def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:

@@ -113,29 +113,6 @@ def test_up_serves_http_and_revives_it(run: type[Running]) -> None:
     assert not answers(url)
 
 
-_WAITS = """
-import os, sys, time
-if "trackrecord_door" in sys.orig_argv:
-    open(os.environ["STARTED"], "w").close()
-    while not os.path.exists(os.environ["MAY_START"]):
-        time.sleep(0.02)
-"""
-
-
-def test_up_is_up_once_the_server_answers(run: type[Running], tmp_path: Path) -> None:
-    """An exporter gives up after two seconds: the first run of a program must not be lost."""
-    (tmp_path / "sitecustomize.py").write_text(_WAITS)
-    started, may_start = tmp_path / "started", tmp_path / "may_start"
-    up = run("up", PYTHONPATH=str(tmp_path), STARTED=str(started), MAY_START=str(may_start))
-    until(lambda: started.exists() or up.process.poll() is not None, PATIENCE_S)
-    assert started.exists(), up.said
-    assert "trackrecord is up" not in up.said
-    may_start.touch()
-    up.until_said("trackrecord is up")
-    assert answers(up.url())
-    assert up.stop() == 0
-
-
 def test_a_taken_port_is_said_in_one_line(run: type[Running]) -> None:
     """Everything else goes on."""
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -160,17 +137,6 @@ def test_without_http(run: type[Running]) -> None:
     assert "HTTP" not in up.said
 
 
-@pytest.mark.parametrize("command", ["up", "serve"])
-def test_other_machines_need_a_token(run: type[Running], command: str) -> None:
-    """Both commands refuse at once, in one line."""
-    refused = run(command, TRACKRECORD_HTTP__HOST=EVERYWHERE)
-    assert refused.process.wait(PATIENCE_S) == 2
-    assert refused.said == (
-        "trackrecord: setting http.host: other machines can reach 0.0.0.0; make a token "
-        "with `trackrecord token create`, set TRACKRECORD_HTTP__TOKEN, or listen on 127.0.0.1\n"
-    )
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_serve_alone(run: type[Running], number: signal.Signals) -> None:
     """Without Redis it serves as well; it ends in order with status 0."""
@@ -179,12 +145,3 @@ def test_serve_alone(run: type[Running], number: signal.Signals) -> None:
     serving.process.send_signal(number)
     assert serving.process.wait(PATIENCE_S) == 0
     assert "Traceback" not in serving.said
-
-
-def test_serve_on_a_taken_port(run: type[Running]) -> None:
-    """One line, status 3."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        serving = run("serve", TRACKRECORD_HTTP__PORT=str(other.getsockname()[1]))
-        assert serving.process.wait(PATIENCE_S) == 3
-    assert len(serving.said.splitlines()) == 1
-    assert "Address already in use" in serving.said

@@ -112,19 +112,6 @@ def _about(answer):
     return pytest.approx(answer, rel=1e-4) if isinstance(answer, float) else answer
 
 
-def test_commands_are_dismissed_and_restored_over_http(bearer, served):
-    """By who may decide."""
-    admin = bearer["admin"]
-    command_id = served.ids[OURS]["command_id"]
-    refused = bearer["write"].post(f"/commands/{command_id}/dismiss", json={})
-    assert refused.status_code == 403
-    for action, is_dismissed in (("dismiss", True), ("restore", False)):
-        answer = admin.post(f"/commands/{command_id}/{action}", json={"reason": "known"})
-        assert (answer.status_code, answer.json()["changed"]) == (200, True)
-        listed = admin.get("/commands", params={"everything": "true"}).json()["items"]
-        assert [each["dismissed"] for each in listed if each["id"] == command_id] == [is_dismissed]
-
-
 def test_no_path_hides_an_id():
     """A pattern may be called `procedure`; the ids of competence records are digests."""
     by_id = [(each.method, compile_path(each.path)[0]) for each in ENDPOINTS if "{" in each.path]
@@ -136,38 +123,6 @@ def test_no_path_hides_an_id():
         if method == each.method and pattern.fullmatch(each.path)
     ]
     assert hidden == ["/competences/select"]
-
-
-def test_rankings_are_those_of_the_command(http, printed):
-    """From the cache; how old they are differs."""
-    over_http = http.get("/rankings", params={"task": "mend the quokka"}).json()
-    told = printed("rankings", "--task", "mend the quokka")
-    assert isinstance(told, dict)
-    assert over_http | {"age_s": 0} == told | {"age_s": 0}
-    assert over_http["patterns"]
-
-
-def test_moments_are_told_as_in_the_lists(http):
-    """ISO 8601, also in the description; the objects of Python keep seconds."""
-    ranked = http.get("/rankings").json()
-    listed = {each["id"]: each for each in http.get("/patterns").json()["items"]}
-    moments = {each["id"]: each["last_validated"] for each in ranked["patterns"]}
-    assert moments == {name: listed[name]["last_validated"] for name in moments}
-    assert any(moments.values())
-    schemas = http.get("/openapi.json").json()["components"]["schemas"]
-    for schema, field in (
-        ("RankedLesson", "last_seen"),
-        ("PastTask", "ended_at"),
-        ("RankedCriterion", "last_validated"),
-    ):
-        assert "date-time" in json.dumps(schemas[schema]["properties"][field])
-
-
-def test_the_settings_project_is_meant_where_none_is_named(http):
-    """And any other one is asked for by its name."""
-    assert {each["project"] for each in http.get("/runs").json()["items"]} == {OURS}
-    theirs = http.get("/runs", params={"project": THEIRS}).json()["items"]
-    assert {each["project"] for each in theirs} == {THEIRS}
 
 
 def pages(http: httpx.Client, path: str, **query: object) -> list[list[dict]]:
@@ -194,44 +149,6 @@ def test_pages_have_each_entry_once(http, path, name):
     found = pages(http, path, limit=1 if len(whole) < 10 else 7)
     assert [each[name] for page in found for each in page] == whole
     assert len(found) > 1
-
-
-@pytest.mark.parametrize(
-    ("path", "name", "sort"),
-    [("/runs", "outcome_id", "ended"), ("/dead-letters", "id", "-set-aside")],
-)
-def test_pages_in_another_order_go_on_where_the_last_one_ended(http, served, path, name, sort):
-    """The call goes on after the last entry, in the order that is asked for."""
-    served.set_aside(OURS, {"project": OURS})
-    usual = [each[name] for each in http.get(path).json()["items"]]
-    found = pages(http, path, limit=len(usual) // 2 + 1, sort=sort)
-    assert [each[name] for page in found for each in page] == usual[::-1]
-    assert len(found) == 2
-    (endpoint,) = (each for each in ENDPOINTS if (each.method, each.path) == ("GET", path))
-    assert endpoint.paging.in_order
-
-
-def test_pages_meet_while_outcomes_are_learnt(http, served):
-    """What is added in front of the second page moves nothing."""
-    first = http.get("/runs", params={"limit": 5, "project": THEIRS}).json()
-    second = {"limit": 5, "project": THEIRS, "after": first["cursor"]}
-    before = http.get("/runs", params=second).json()
-    fields = {"outcome_id": f"new-{time.time_ns()}", "task_id": "new", "success": True}
-    served.learn(THEIRS, [fields])
-    assert http.get("/runs", params=second).json() == before
-
-
-@pytest.mark.parametrize("path", ["/patterns", "/competences", "/memories", "/kinds"])
-def test_lists_are_sorted(http, path):
-    """In the order that is asked for, and back."""
-    name = "name" if path == "/kinds" else "id"
-    key = "name" if path == "/kinds" else "id"
-    forward = [each[name] for each in http.get(path, params={"sort": key}).json()["items"]]
-    back = [each[name] for each in http.get(path, params={"sort": f"-{key}"}).json()["items"]]
-    assert forward == sorted(forward) == back[::-1]
-    refused = http.get(path, params={"sort": "nmae"})
-    assert refused.status_code == 422
-    assert "did you mean 'name'" in refused.json()["detail"]
 
 
 def test_an_answer_that_is_known_is_not_sent_again(http):
@@ -298,12 +215,6 @@ def test_problems_of_the_front_door_have_the_same_form(api_door):
         answer = httpx.get(url, headers=headers, verify=NO_TLS)
         assert answer.status_code == 401
         assert answer.headers["content-type"] == PROBLEM
-
-
-def test_the_head_of_an_answer_is_told_alone(http):
-    """With HEAD."""
-    answer = http.head("/patterns")
-    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_writing_over_http_is_read_over_http(http):

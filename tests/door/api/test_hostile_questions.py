@@ -66,27 +66,6 @@ def test_bodies_that_cannot_be_used_are_refused(http, status, body):
     assert (answer.status_code, answer.headers["content-type"]) == (status, PROBLEM)
 
 
-@pytest.mark.parametrize("odd", ["\\ud83d", "\\u0000"])
-def test_half_an_emoji_and_nul_are_replaced(http, odd):
-    """And the rest of the memory is stored."""
-    answer = http.post("/memories", content=f'{{"text": "lamp {odd} {odd[2:]}"}}', headers=JSON)
-    assert answer.status_code == 201
-    assert answer.json()["text"] == f"lamp \ufffd {odd[2:]}"
-
-
-def test_a_body_that_is_nested_deeply_is_refused(http):
-    """However deep an object may be that the call takes."""
-    nested = b'{"config": {"a": ' + b"[" * 100_000
-    answer = http.post("/context/preview", content=nested, headers=JSON)
-    assert (answer.status_code, answer.headers["content-type"]) == (400, PROBLEM)
-
-
-def test_a_body_beyond_the_limit_is_refused(http):
-    """Before it is read."""
-    answer = http.post("/memories", content=b" " * (21 * 1024 * 1024), headers=JSON)
-    assert (answer.status_code, answer.headers["content-type"]) == (413, PROBLEM)
-
-
 @pytest.mark.parametrize(
     "place",
     [
@@ -121,10 +100,3 @@ def test_a_cursor_with_another_place_in_it_says_nothing_of_others(bearer):
         assert answer.status_code in (200, 422)
         if answer.status_code == 200:
             assert {each["project"] for each in answer.json()["items"]} <= {OURS}
-
-
-def test_rules_that_are_none_are_the_callers_mistake(http):
-    """Not the server's: its own settings are in order."""
-    asked = {"candidates": [], "config": {"no_such_rule": 1}}
-    assert http.post("/context/preview", json=asked).status_code == 422
-    assert http.post("/context", json=asked).status_code == 422

@@ -2,20 +2,14 @@
 
 import trackrecord
 from tests.door.page.browsing import sign_in
-from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.resources.operation.dead_letters import read_letters
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
-from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.wire.hint import HintBody
 
 OWN = "advised"
 NOW = 1_772_884_800.0
-
-
-def effect_of(store):
-    with reading(store.engine) as connection:
-        return measure_effect(connection, OWN, setting=0.0)
 
 
 def test_a_command_is_dismissed_and_restored(window, shown_store):
@@ -139,32 +133,6 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     for letter in letters:  # as other tests found it
         store.set_aside(letter.reason, letter.body.encode(errors="replace"))
     store.client.delete(stream)
-    assert look.take_wrong() == []
-
-
-def test_errors_are_pages_as_any_other(window):
-    """In light and dark, and on a phone."""
-    look = window()
-    look.open("/?project=" + "nobody" * 20, status=404)
-    wrong = look.findings() + look.unreachable()
-    with look.in_the_dark():
-        wrong += look.findings()
-    with look.on_a_phone():
-        wrong += look.overflow()
-    assert wrong == []
-
-
-def test_light_and_dark_can_be_chosen(window):
-    """The choice holds on every page; without a script there is a button for it."""
-    look = window()
-    look.open("/effect?project=fleet")
-    with look.page.expect_navigation():
-        look.page.get_by_label("Colours").last.select_option("dark")
-    assert look.page.url.endswith("/effect?project=fleet")
-    look.open("/?project=fleet")
-    assert look.page.evaluate("document.documentElement.dataset.theme") == "dark"
-    ground = look.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert sum(int(each) for each in ground.strip("rgb()").split(",")) < 120
     assert look.take_wrong() == []
 
 

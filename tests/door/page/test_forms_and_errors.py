@@ -105,8 +105,6 @@ def test_a_filter_that_there_is_not_is_refused_in_one_sentence(http, query, says
     [
         ("/nothing-here", 404, "To the overview"),
         ("/?project=unknown-project", 404, "does not exist"),
-        (f"/effect?project={FLEET}&sort=nonsense", 422, "sorted by"),
-        (f"/effect?project={FLEET}&cursor=x", 422, "where a page begins"),
         (f"/?project={FLEET}&days=12", 422, "days must be one of"),
         ("/?project=" + "x" * 200, 422, "a project"),
         ("/effect/holdout", 405, "To the overview"),
@@ -118,20 +116,6 @@ def test_mistakes_are_said_on_a_page(http, path, status, says):
     assert answer.status_code == status
     assert says in answer.text
     assert answer.headers["content-type"].startswith("text/html")
-
-
-def test_programs_get_errors_that_they_can_read(http):
-    """As before there was a page."""
-    assert http.get("/nothing-here").json()["message"] == "Not Found"
-
-
-def test_a_database_that_is_away_is_said(door_of, tmp_path):
-    """With what to do; the page comes back with it."""
-    door = door_of()
-    (tmp_path / "door-0" / "trackrecord.db").mkdir()
-    answer = httpx.get(f"{door.url}/", headers=BROWSER, timeout=60, verify=NO_TLS)
-    assert answer.status_code == 503
-    assert 'class="problem"' in answer.text
 
 
 @pytest.fixture(scope="module")
@@ -176,18 +160,6 @@ def test_every_answer_has_the_policy(http):
         assert headers["cache-control"] == "no-store"
 
 
-def test_files_are_kept_by_the_browser_until_they_change(http):
-    """Their link has their content in it; no other file can be asked for."""
-    text = http.get(f"/effect?project={FLEET}").text
-    link = text.partition('rel="stylesheet" href="')[2].partition('"')[0]
-    answer = http.get(link)
-    assert "immutable" in answer.headers["cache-control"]
-    assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert "style=" not in text
-    for name in ("..%2ftable.py", "../table.py", "page.css.map", ".", ""):
-        assert http.get(f"/static/{name}").status_code == 404
-
-
 def test_the_way_back_leads_nowhere_else(http):
     """After choosing colours one comes back to a page of this server."""
     for back in ("//elsewhere.invalid", "https://elsewhere.invalid", "/\\elsewhere.invalid", "x"):
@@ -195,10 +167,3 @@ def test_the_way_back_leads_nowhere_else(http):
         assert answer.headers["location"] == "/"
     answer = http.post("/theme", data={"theme": "dark", "back": "/effect?q=1"}, headers=OWN)
     assert answer.headers["location"] == "/effect?q=1"
-
-
-def test_of_very_many_projects_the_name_is_typed(without_redis):
-    """A list of hundreds would be longer than the page."""
-    text = without_redis.get("/effect", params={"project": "p7"}).text
-    assert '<input name="project" value="p7"' in text
-    assert '<select name="project">' not in text

@@ -2,7 +2,6 @@
 
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,27 +51,3 @@ def test_bars_and_differences(value, low, high):
     """For any number and any interval."""
     check(plots.bar(value, low, high))
     check(plots.difference(value, low, high))
-
-
-def test_heights_are_in_proportion():
-    """A day of twice as many is twice as high; failures stand on successes."""
-    plot = plots.stacked([Stack("a", 2, 2), Stack("b", 1, 1)], "days")
-    heights = [float(each.get("height")) for each in elements(plot) if each.tag == "rect"]
-    assert heights == [80.0, 80.0, 40.0, 40.0]
-    tops = [float(each.get("y")) for each in elements(plot) if each.tag == "rect"]
-    assert tops == [80.0, 0.0, 120.0, 80.0]
-
-
-def test_words_say_what_is_drawn():
-    """For those who cannot see it."""
-    plot = plots.stacked([Stack("2026-11-22", 3, 1, 2)], "Outcomes by day")
-    assert 'aria-label="Outcomes by day"' in plot
-    assert "2026-11-22: 3 succeeded, 1 failed, 2 without a verdict" in plot
-    band = plots.band([Point("a", 0.5, 0.4, 0.6), Point("b", 0.75, 0.7, 0.8)], "Rate")
-    assert "Rate: 75% at the end, between 70% and 80%" in band
-
-
-@pytest.mark.parametrize("plot", [plots.stacked([], "x"), plots.band([], "x"), plots.bar(None)])
-def test_nothing_is_drawn_of_nothing(plot):
-    """Not even an empty frame."""
-    assert plot == ""

@@ -142,40 +142,7 @@ def test_each_revision_is_asked_about_and_then_done(http, shown_store, action, f
     assert (last.action, last.actor, last.rationale) == (change, "ann", "seen twice")
 
 
-def test_a_procedure_is_stored_by_hand(http, shown_store):
-    """Its tools in order, and what it answers to; what cannot be stored is said."""
-    project = "by-hand"
-    shown_store.teach(project, outcomes(project))
-    fields = {"tools": "read_ticket\r\nrun_tests\r\n", "triggers": "a bug ticket"}
-    asked = posted(http, project, "add", fields)
-    assert "read_ticket → run_tests" in asked.text
-    done = posted(http, project, "add", fields, confirmed="yes", by="ann", reason="we know it")
-    assert done.status_code == 303
-    record = record_of(project, ("read_ticket", "run_tests"))
-    status, change = status_of(shown_store, project, record)
-    assert (status, change.actor, change.rationale) == ("active", "ann", "we know it")
-    page = http.get(f"/procedures/{record}?project={project}").text
-    assert "so that there is nothing to count" in page
-    again = posted(http, project, "add", fields, confirmed="yes", by="ann", reason="once more")
-    assert (again.status_code >= 400, "a record of these tools already" in again.text) == (
-        True,
-        True,
-    )
-
-
 def newest_record(store, project):
     with reading(store.engine) as connection:
         found = competences_of(Transaction(connection, store.settings, project))
     return max(found, key=lambda each: each.record.created_at).id
-
-
-def test_an_id_that_nobody_knows_is_answered_with_the_nearest(http, project):
-    record = record_of(project, SEARCH)
-    answer = http.get(
-        f"/procedures/{record[:-1]}{'0' if record[-1] != '0' else '1'}?project={project}"
-    )
-    assert (answer.status_code, record in answer.text) == (404, True)
-
-
-def test_a_record_of_another_project_is_not_seen(http, project):
-    assert http.get(f"/procedures/{record_of(project, SEARCH)}?project=fleet").status_code == 404

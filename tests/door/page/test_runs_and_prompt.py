@@ -146,54 +146,6 @@ def test_a_run_tells_each_amendment(http, shown_store):
     assert [f"seen: no {n}" in told for n in (1, 2, 3)] == [True] * 3
 
 
-@pytest.mark.parametrize(
-    ("query", "count"),
-    [
-        ("source=planner", 35),
-        ("verdict=failure&source=searcher", 12),
-        ("tool=book", 1),
-        ("tool=search&failed=yes", 0),
-        ("failed=yes", 1),
-        ("ground=result", 1),
-        ("commit=0123abc&ground=result", 1),
-        ("commit=7777777", 0),
-        ("task=task-b", 1),
-        ("text=hotel+by", 1),
-        ("text=find+A&verdict=failure&source=searcher", 12),
-        ("text=no+such+text", 0),
-        ("tool=nothing", 0),
-    ],
-)
-def test_each_filter_of_the_runs(http, project, query, count):
-    answer = http.get(f"/runs?project={project}&{query}")
-    assert (answer.status_code, answer.text.count('class="tools')) == (200, count)
-    assert ("No run is one of these" in answer.text) == (count == 0)
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "words"),
-    [
-        ("/runs/bookings?", 404, "booking"),
-        ("/runs/search?", 409, "ambiguous"),
-        ("/runs?task=task-c&", 404, "did you mean"),
-        ("/runs?cursor=nothing&", 422, "cursor"),
-        ("/runs?verdict=maybe&", 422, "verdict"),
-        ("/runs?failed=no&", 422, "failed must be one of yes"),
-        ("/runs?commit=0123&", 422, "commit must be a commit of 7"),
-        ("/prompt?budget=many&", 422, "whole number"),
-        ("/prompt?conditions=linux&", 422, "os=linux"),
-    ],
-)
-def test_what_cannot_be_answered_says_so_on_a_page(http, project, path, status, words):
-    answer = http.get(f"{path}project={project}")
-    assert (answer.status_code, words in answer.text) == (status, True), answer.text[-600:]
-
-
-def test_a_run_of_another_project_is_not_seen(http, project):
-    assert http.get("/runs/booking?project=fleet").status_code == 404
-    assert "booking" not in http.get("/runs?project=fleet&tool=book").text.split("<main")[1]
-
-
 def test_what_an_agent_would_get_follows_the_task_and_the_budget(window, project):
     """Typed and shown; the slider takes it all away again, and says why."""
     look = window()
@@ -233,16 +185,6 @@ def test_looking_hands_nothing_out(http, shown_store, project):
         assert answer.status_code == 200
     assert "sold out by Wednesday" in http.get(f"/prompt?project={project}&{task}").text
     assert snapshot(shown_store) == before
-
-
-def test_the_prompt_page_reads_the_cache_over_one_connection(shown_store, http, project):
-    """However often somebody looks."""
-    path = f"/prompt?project={project}&task=book"
-    assert http.get(path).status_code == 200
-    before = shown_store.client.info("stats")["total_connections_received"]
-    for _ in range(20):
-        assert http.get(path).status_code == 200
-    assert shown_store.client.info("stats")["total_connections_received"] - before < 20
 
 
 def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, http):

@@ -6,10 +6,7 @@ import pytest
 from tests.door.page.addresses import addresses
 from tests.door.page.shown_store import FLEET, HOSTILE
 from tests.support.no_tls import NO_TLS
-from trackrecord.resources.access.project_store import Transaction
-from trackrecord.resources.experience.lessons import details_of, lessons_of
 from trackrecord.resources.operation.tokens import create_token
-from trackrecord.store.database.engine import reading
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_door.page.table import ACTIONS
 
@@ -102,21 +99,6 @@ def test_what_one_may_not_is_not_offered(bearing):
         assert ("/memories/add" in page) is (permission >= Permission.WRITE)
         assert ("Withdraw" in page) is (permission is Permission.ADMIN)
         assert ("Withhold advice" in page) is (permission is Permission.ADMIN)
-
-
-def test_the_history_names_the_token_that_decided(bearing, shown_store):
-    """The question proposes it, in the place of the user of the server; it may be another name."""
-    client = bearing(Permission.ADMIN, name="board")
-    with reading(shown_store.engine) as connection:
-        lesson = lessons_of(Transaction(connection, shown_store.settings, FLEET))[0].id
-    answer = client.post("/lessons/dismiss", data={"id": lesson})
-    assert 'name="by" value="token board"' in answer.text
-    for action, given, by in (("dismiss", {}, "token board"), ("restore", {"by": "Ada"}, "Ada")):
-        form = {"id": lesson, "confirmed": "yes", "reason": "known", **given}
-        assert client.post(f"/lessons/{action}", data=form).status_code == 303
-        with reading(shown_store.engine) as connection:
-            known = details_of(Transaction(connection, shown_store.settings, FLEET), lesson)
-        assert (known.history[-1].action, known.history[-1].by) == (action, by)
 
 
 def test_a_browser_is_let_in_by_the_link_of_trackrecord_open(browser, page_door, tmp_path):

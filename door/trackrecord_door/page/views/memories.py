@@ -46,6 +46,7 @@ def shown(asked: PageRequest) -> PageView:
         "listing": page_of(asked, found.memories, found.total),
         "types": _TYPES,
         "state_of": state_of,
+        "max_text_chars": MAX_TEXT_CHARS,
     }
     return PageView("lists/memories.html", "Memories", values)
 
