@@ -6,8 +6,8 @@ import re
 import pytest
 
 from tests.deployment.compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
+from tests.support.acl_file import acl_file
 from trackrecord.errors import SettingsError
-from trackrecord.redis.roles import acl_file
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.start.up_ import HTTP_MODULE
 from trackrecord_door.protocol.listening import check_access

@@ -145,21 +145,6 @@ def dangerous_samples(prefix: str) -> dict[str, Command]:
     return _commands_to_send(_DANGEROUS, prefix)
 
 
-def acl_file(prefix: str) -> str:
-    """Return `deploy/redis/users.acl`.
-
-    Redis refuses the file until a password stands in the place of each `#…_PASSWORD`.
-    """
-    # Nobody can be this user. It has every right, since Redis reads its append-only file as it.
-    lines = ["user default reset off ~* &* +@all"]
-    lines += [
-        f"user {name} on #{name.upper()}_PASSWORD {role.rules(prefix)}"
-        for name, role in ROLES.items()
-    ]
-    lines.append(f"user admin on #ADMIN_PASSWORD {ADMIN_RULES}")
-    return "\n".join(lines) + "\n"
-
-
 def _commands_to_send(samples: dict[str, Command], prefix: str) -> dict[str, Command]:
     return {
         name: (*name.upper().split("|"), *(word.format(prefix=prefix) for word in arguments))
