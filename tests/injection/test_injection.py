@@ -99,7 +99,7 @@ SHOWN: dict[str, Callable[[str], str]] = {
     "an error in a lesson": lambda text: error_text(error_template(text)),
     "an error as it was before it is a template": error_text,
     "error_context: message": lambda text: retry_text(of_error(text), RULES),
-    "context(): message": lambda text: str(error_lines(of_error(text).errors, RULES, "en")),
+    "context(): message": lambda text: str(error_lines(of_error(text).errors, "en")),
     "error_context: everything else": lambda text: retry_text(
         TaskInFlight(
             (TaskError("e1", "unknown", "m", 1.0, stack_trace=text, tool_name=text, context=text),)
