@@ -370,7 +370,7 @@ def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(stor
 def test_a_secret_in_a_score_does_not_reach_the_disk(story):
     """In an event."""
     secret = "ghp_" + "Zq9" * 12
-    event = score("pass")
+    event = score("pass", trace=TRACE)
     event.attributes["gen_ai.evaluation.explanation"] = f"used {secret}"
     story.buffer.logs([event])
     kept = b"".join(path.read_bytes() for path in story.path.parent.glob("traces.db*"))

@@ -136,7 +136,7 @@ def test_import_learns(foreign, home):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("demo", "--outcomes", "200", "--agents", "2"), ("projects",), ("run", "true")],
+    [("demo", "--outcomes", "200", "--agents", "2"), ("projects",)],
     ids=lambda arguments: arguments[0],
 )
 def test_commands_end_in_order(foreign, home, arguments):
