@@ -81,9 +81,6 @@ Serve = Callable[[McpScope, Scope, Receive, Send], Awaitable[None]]
 _BAD_REQUEST = 400
 
 
-_SERVES_MCP = "trackrecord_door.mcp_server.over_http"
-
-
 class McpRoutes:
     """The route, and what it imports.
 
@@ -143,8 +140,8 @@ class McpRoutes:
         """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""
         async with self._importing:
             if self._serve is None:
-                module = await asyncio.to_thread(import_module, _SERVES_MCP)
-                self._serve = module.serve
+                found = await asyncio.to_thread(import_module, ".mcp_server.over_http", __package__)
+                self._serve = found.serve
         return self._serve
 
 

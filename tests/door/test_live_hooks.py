@@ -40,10 +40,6 @@ class Codex:
         self._path /= f"rollout-2026-11-22T03-59-03-{THREAD}.jsonl"
         self._write("session_meta", {"id": THREAD, "cwd": "/src/shop", "source": "cli"})
 
-    def by_a_program(self):
-        """Be started by a program from the beginning on."""
-        self._path.write_text(self._path.read_text().replace('"cli"', '"exec"'))
-
     def _write(self, kind, payload):
         line = {"timestamp": "2026-11-22T03:59:03.500Z", "type": kind, "payload": payload}
         with self._path.open("a") as file:

@@ -24,7 +24,6 @@ from .entries import HistoryEvent, RunBehind, why
 
 _PATH = "/memories"
 _PITFALL = "known pitfall"
-_TYPES = [("memory", "memory"), ("anti-pattern", _PITFALL)]
 _MOST_CHANGES = 200
 
 
@@ -44,7 +43,7 @@ def shown(asked: PageRequest) -> PageView:
         )
     values = {
         "listing": page_of(asked, found.memories, found.total),
-        "types": _TYPES,
+        "types": [("memory", "memory"), ("anti-pattern", _PITFALL)],
         "state_of": state_of,
         "max_text_chars": MAX_TEXT_CHARS,
     }
