@@ -55,9 +55,7 @@ def _still_well(lasting_door):
 )
 @given(
     st.binary(max_size=400),
-    st.sampled_from(
-        ["/v1/traces", "/v1/logs", "/v1/metrics", "/api/public/scores", "/hooks/quiet"]
-    ),
+    st.sampled_from(["/v1/traces", "/v1/logs", "/v1/metrics", "/hooks/quiet"]),
     st.sampled_from([PROTOBUF, JSON]),
     st.sampled_from(["identity", "gzip", "deflate"]),
 )

@@ -31,7 +31,7 @@ READ, WRITE, ADMIN = Permission
 PATIENCE_S = 60.0
 JSON = {"content-type": "application/json"}
 # What agents and tracers post: traces, logs, metrics, scores, hooks.
-REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/api/public/scores", "/hooks/tester")
+REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/hooks/tester")
 
 
 @pytest.fixture
