@@ -93,4 +93,3 @@ def test_the_last_decision_about_the_holdout_counts(store):
             decide_holdout(connection, 1, decision)
     with reading(store) as connection:
         assert decided_holdout(connection, 1) == 0.0
-        assert decided_holdout(connection, 1, at=NOW + 1) == 0.2
