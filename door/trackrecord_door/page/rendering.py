@@ -24,19 +24,9 @@ from . import formats
 from .answering import ConfirmedAction, PageView
 from .drawings import plots
 from .requests.forms import Form
-from .requests.page_request import PageRequest, visible_projects
+from .requests.page_request import PageRequest, theme_of, visible_projects
 from .static_files import link_of
 from .table import NAVIGATION
-
-THEMES: Final = ("auto", "light", "dark")
-COOKIE: Final = "trackrecord_theme"
-
-
-def theme_of(request: Request) -> str:
-    """Return the theme that the reader chose; "auto" follows the device."""
-    chosen = request.cookies.get(COOKIE, "auto")
-    return chosen if chosen in THEMES else "auto"
-
 
 _POLICY: Final = "; ".join((
     "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'",

@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trackrecord_door.page.rendering import COOKIE, THEMES
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.query_service import QueryService
 
 from .handling import Pages, error_answer
 from .requests.forms import Form, check_same_origin, form_of
+from .requests.page_request import COOKIE, THEMES
 from .static_files import static_route
 
 _YEAR_S: Final = 365 * 24 * 3600
