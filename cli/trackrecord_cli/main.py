@@ -7,13 +7,10 @@ Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad
 that is needed cannot be reached, 130 interrupted.
 """
 
-import errno
 import importlib
 import os
 import sys
-from contextlib import suppress
 from io import TextIOWrapper
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -22,51 +19,13 @@ from trackrecord.errors import (
     ArtifactDamaged,
     DecisionRefused,
     ServerUnavailable,
-    SettingsError,
     TrackrecordError,
     UnknownId,
     UnknownProject,
 )
-from trackrecord.process.folders import free_share
 
 from .group import CommandGroup
 from .output.missing_packages import explain_missing, is_ours
-
-_REMEDIES = {
-    errno.ENOSPC: "make room there, 32 MiB or more, or set TRACKRECORD_HOME to a folder elsewhere",
-    errno.EROFS: "let this user write there, or set TRACKRECORD_HOME to a folder elsewhere",
-}
-_REMEDIES[errno.EDQUOT] = _REMEDIES[errno.ENOSPC]
-_REMEDIES[errno.EACCES] = _REMEDIES[errno.EPERM] = _REMEDIES[errno.EROFS]
-
-
-def explain_file(error: OSError) -> str:
-    """Return what is wrong with a file; of one in trackrecord's home, also what to do about it."""
-    home, place = _home(), error.filename
-    if place is None and home is not None and error.errno == errno.ENOSPC and _is_full(home):
-        place = str(home)
-    reason = error.strerror or str(error)
-    said = f"{reason}: {place}" if place else reason
-    is_ours = home is not None and isinstance(place, str) and Path(place).is_relative_to(home)
-    remedy = _REMEDIES.get(error.errno or 0) if is_ours else None
-    return f"{said}; {remedy}" if remedy else said
-
-
-def _home() -> Path | None:
-    from trackrecord.settings.agent_settings import load_agent_settings
-
-    with suppress(SettingsError):
-        return load_agent_settings().home
-    return None
-
-
-def _is_full(home: Path) -> bool:
-    # It may have been removed since.
-    with suppress(OSError):
-        free, little = free_share(home)
-        return free < little
-    return False
-
 
 # What a person looks for together, with the first line of each command's help, by the room of
 # `commands/` that they are in. A command is imported when it is called: `--help` shows these lines
@@ -220,6 +179,8 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
+        from .output.file_problems import explain_file
+
         _say(explain_file(error))
         return WRONG_USE
     return result if isinstance(result, int) else 0
