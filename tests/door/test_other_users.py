@@ -29,11 +29,11 @@ from trackrecord_capture.agents.door_address import (
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
 from trackrecord_door.access.stored_tokens import with_own_token
 from trackrecord_door.api.endpoint_table import ENDPOINTS
+from trackrecord_door.application import create_app
 from trackrecord_door.ingest.intake import Intake
 from trackrecord_door.protocol.answers import API
 from trackrecord_door.protocol.listening import listen_in_home
 from trackrecord_door.query_service import QueryService
-from trackrecord_door.server import create_app
 
 NOBODY = 65_534
 SETPRIV = shutil.which("setpriv")

@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord_door.mcp_server.routes import McpRoutes
 from trackrecord_door.protocol.answers import RequestRefused, refused
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService
-from trackrecord_door.server import McpRoutes
 
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 _HELLO = {

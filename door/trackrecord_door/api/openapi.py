@@ -26,9 +26,8 @@ from trackrecord.resources.declaration.resource import (
     schema_name,
 )
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord_door.protocol.answers import API, PROBLEM
 
-from ..protocol.answers import JSON
+from ..protocol.answers import API, JSON, PROBLEM
 from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
 from .endpoint_table import ENDPOINTS
 from .outcomes import TYPES, document_of_taken

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord_door.protocol.answers import problem
 
-from ..protocol.answers import JSON, RequestRefused, media_type
+from ..protocol.answers import JSON, RequestRefused, media_type, problem
 from ..protocol.bodies import Bodies, content_encoding, decompressed
 from ..protocol.callers import Caller, Permission, caller_of, check_permitted
 from ..query_service import QueryService

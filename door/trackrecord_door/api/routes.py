@@ -16,11 +16,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trackrecord.errors import TrackrecordError
-from trackrecord_door.protocol.answers import API, problem
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.query_service import QueryService
 
-from ..protocol.answers import JSON, RequestRefused
+from ..protocol.answers import API, JSON, RequestRefused, problem
 from ..protocol.callers import Permission, caller_of, check_permitted
 from ..protocol.statuses import status_of
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.learning.numbers.speakers import LOCAL
+from trackrecord.learning.numbers.speaker_names import LOCAL
 
 RECALL = "recall"
 REMEMBER = "remember"

@@ -1,0 +1,135 @@
+"""The application: all routes of the front door, behind the checks of who may use it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from trackrecord.settings.http_settings import HttpSettings
+
+from .access.access import Access
+from .access.sessions import Sessions
+from .access.tokens import Tokens
+from .api import routes as api_routes
+from .ingest.hook_routes import HookRoutes
+from .ingest.intake import Intake
+from .ingest.otlp_routes import BodyReceiver, OtlpRoutes
+from .mcp_server.routes import McpRoutes
+from .metrics import health_routes
+from .metrics import routes as metrics_routes
+from .metrics.requests import CountRequests, Requests
+from .page import routes as page_routes
+from .page.handling import error_answer
+from .protocol.answers import RequestRefused, refused
+from .protocol.bodies import Bodies
+from .query_service import QueryService
+
+_log = structlog.get_logger(__name__)
+
+
+class _AnyText(PathConvertor):
+    """The rest of a path, as agents name runs freely: also with line ends, unlike `.*`."""
+
+    regex = r"(?s:.*)"
+
+
+register_url_convertor("path", _AnyText())
+
+
+# Of the body of a request, compressed and decompressed.
+_MOST_BYTES: Final = 20 * 1024 * 1024
+
+
+def create_app(settings: HttpSettings, intake: Intake, service: QueryService) -> Starlette:
+    """Build the application.
+
+    Args:
+        settings: who may use it.
+        intake: takes what was posted; closed when the application ends.
+        service: answers questions; closed when the application ends.
+    """
+    bodies = Bodies(_MOST_BYTES)
+    posted = BodyReceiver(intake, bodies)
+    tokens = Tokens(service)
+    sessions = Sessions(service.settings.home)
+    requests = Requests()
+    mcp = McpRoutes(service)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(mcp.warm_up())
+        yield
+        warming.cancel()
+        intake.close()
+        tokens.close()
+        service.close()
+
+    return Starlette(
+        routes=[
+            *health_routes.routes(),
+            *sessions.routes(),
+            *OtlpRoutes(posted, bodies).routes(),
+            *HookRoutes(intake, bodies).routes(),
+            *api_routes.routes(service, bodies),
+            *mcp.routes(),
+            *metrics_routes.routes(service, intake.captured, requests),
+            # Last: every path that is none of the others' is the page's.
+            *page_routes.routes(service),
+        ],
+        middleware=[
+            Middleware(CountRequests, requests=requests),
+            Middleware(
+                Access, settings=settings, tokens=tokens, sessions=sessions, answer=_refusal
+            ),
+        ],
+        exception_handlers={
+            RequestRefused: _refuse,
+            HTTPException: _refuse_http,
+            ClientDisconnect: _nobody_reads,
+            OSError: _cannot_keep,
+            Exception: _failed,
+        },
+        lifespan=lifespan,
+    )
+
+
+def _refusal(request: Request, refusal: RequestRefused) -> Response:
+    """Answer a browser with a page, and programs in their own format."""
+    if "text/html" in request.headers.get("accept", ""):
+        return error_answer(request, refusal)
+    return refused(request, refusal)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestRefused)  # noqa: S101 - registered for it
+    return _refusal(request, error)
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
+    return _refusal(request, RequestRefused(error.status_code, error.detail, error.headers or {}))
+
+
+async def _nobody_reads(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _failed(request: Request, _error: Exception) -> Response:
+    """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
+    message = "the request failed; the log of the server says why"
+    return _refusal(request, RequestRefused(500, message, {"Connection": "close"}))
+
+
+async def _cannot_keep(request: Request, error: Exception) -> Response:
+    """A full disk, say: the exporter keeps what it has, and tries again."""
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    _log.error("not_taken", path=request.url.path, reason=reason)
+    return refused(request, RequestRefused(503, "it cannot be stored now", {"Retry-After": "5"}))
