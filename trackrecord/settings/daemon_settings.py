@@ -19,8 +19,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
-from trackrecord.learning.strategies.identity import strategies_by_slug
+from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy, strategies_by_slug
 
 from .agent_settings import AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules

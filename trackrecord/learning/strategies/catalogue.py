@@ -1,10 +1,8 @@
 """The known decomposition strategies, and the phrases that people use for them.
 
-The notation of phrases is described in `phrases`. `splits_by` names the unit of division:
+`splits_by` names the unit of division:
 `component` is found in "split by component", "group the work per component" or
 "component-based split", 组件 in 按组件拆分.
-
-The notation of phrasings, and how it is read.
 
 A phrase is a row of slots parted by spaces. A slot is a word, `a|b` is either, and a slot that
 ends in `?` may be missing: `write|writing tests? first`. English phrases are matched word by word,
@@ -13,7 +11,7 @@ to part, character by character with their slots side by side.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -364,3 +362,14 @@ STRATEGIES: Final = (
         slug="respect-dependency-chain",
     ),
 )
+
+
+def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
+    """Map each strategy's own slug and those of its names to it; the first strategy wins."""
+    known: dict[str, Strategy] = {}
+    for strategy in strategies:
+        for name in (strategy.slug, *strategy.names):
+            slug = slug_of_words(name)
+            if slug is not None:
+                known.setdefault(slug, strategy)
+    return known

@@ -6,22 +6,7 @@ named "anti-foo" is known as "anti_foo". An underscore occurs nowhere else in a 
 anti-pattern of "anti_foo") are three things and stay three things.
 """
 
-from collections.abc import Iterable
-
 from ..text.slug import ANTI_PREFIX as ANTI_PREFIX  # part of this module's vocabulary
-from ..text.slug import slug_of_words
-from .catalogue import Strategy
-
-
-def strategies_by_slug(strategies: Iterable[Strategy]) -> dict[str, Strategy]:
-    """Map each strategy's own slug and those of its names to it; the first strategy wins."""
-    known: dict[str, Strategy] = {}
-    for strategy in strategies:
-        for name in (strategy.slug, *strategy.names):
-            slug = slug_of_words(name)
-            if slug is not None:
-                known.setdefault(slug, strategy)
-    return known
 
 
 def anti_id(pattern_id: str) -> str:

@@ -13,18 +13,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from trackrecord.learning.strategies.catalogue import (
+from ..text.language import Language
+from ..text.slug import slug_of_words
+from .catalogue import (
+    STRATEGIES,
+    Strategy,
     as_phrase,
     is_chinese,
     patterns_zh,
     phrasings,
+    strategies_by_slug,
     word_set,
 )
-
-from ..text.language import Language
-from ..text.slug import slug_of_words
-from .catalogue import STRATEGIES, Strategy
-from .identity import strategies_by_slug
 
 _CONTRACTED = word_set(
     "do does did is are was were has have had ca could wo would should must need"
