@@ -17,7 +17,8 @@ from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
-from trackrecord.learning.numbers.speakers import TOKEN, SpeakerCounts
+from trackrecord.learning.numbers.speaker_names import TOKEN
+from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import MaturityRules

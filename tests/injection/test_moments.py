@@ -16,7 +16,7 @@ from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck, Tri
 from trackrecord.learning.advice.moments.commands import told_histories
 from trackrecord.learning.advice.moments.facts import MomentFacts
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after, standing_lines
-from trackrecord.learning.numbers.speakers import LOCAL, TOKEN
+from trackrecord.learning.numbers.speaker_names import LOCAL, TOKEN
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.tried_calls import tried_digest, tried_run
 

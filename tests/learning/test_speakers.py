@@ -12,10 +12,8 @@ from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTall
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
+from trackrecord.learning.numbers.speaker_names import LOCAL, PERSON, TOKEN
 from trackrecord.learning.numbers.speakers import (
-    LOCAL,
-    PERSON,
-    TOKEN,
     CapRules,
     SpeakerCounts,
     cap_of,

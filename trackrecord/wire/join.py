@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from trackrecord.learning.numbers.speakers import PERSON
+from trackrecord.learning.numbers.speaker_names import PERSON
 
 from .outcome import MAX_COMMITS, Outcome, decode_outcome
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.numbers.speakers import LOCAL, PERSON, TOKEN, speaker_named
+from trackrecord.learning.numbers.speaker_names import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .storable import encoded

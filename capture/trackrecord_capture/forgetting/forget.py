@@ -36,7 +36,6 @@ from trackrecord.store.database.engine import dialect_of, explained, reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.wire.subject import Subject
-from trackrecord_capture.forgetting.in_redis import ForgetScope
 from trackrecord_consolidation.forget import (
     InStore,
     check_turn,
@@ -51,7 +50,7 @@ from ..history.state import FILE_NAME
 from ..live.session_marks import SessionMark
 from ..otlp.traces.trace_status import traces_file
 from ..otlp.traces.trace_store import TraceOutcome
-from .in_redis import InRedis, RedisPlace
+from .in_redis import ForgetScope, InRedis, RedisPlace
 
 _BUSY_S: Final = 30.0
 _known = msgspec.msgpack.Decoder(TraceOutcome)

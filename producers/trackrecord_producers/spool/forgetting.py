@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from trackrecord_producers.spool.files import LockedFile, lock_file
-
 from ..delivery.stream_and_spool_format import read_spool_line
-from .files import as_line, create_spool_file, spool_files
+from .files import LockedFile, as_line, create_spool_file, lock_file, spool_files
 
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 

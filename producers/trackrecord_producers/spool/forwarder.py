@@ -19,7 +19,6 @@ from trackrecord.settings.agent_settings import AgentSettings
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord.wire.outcome import WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
-from trackrecord_producers.spool.files import LockedFile, lock_file
 
 from ..delivery.stream_and_spool_format import (
     LINE_OVERHEAD,
@@ -29,7 +28,7 @@ from ..delivery.stream_and_spool_format import (
     stream_entry,
 )
 from ..delivery.stream_writer import append, append_to, batches
-from .files import spool_files
+from .files import LockedFile, lock_file, spool_files
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"

@@ -14,12 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from trackrecord_producers.spool.files import LockedFile
-
 from ..delivery.notices import Notices
 from ..delivery.stream_and_spool_format import spool_line
 from ..delivery.waiting import WaitingItem
-from .files import as_line, create_spool_file, make_spool
+from .files import LockedFile, as_line, create_spool_file, make_spool
 
 # A file that is never found finished is followed by another one, so that it can be deleted.
 _ROTATE_BYTES: Final = 4 * 1024 * 1024

@@ -26,7 +26,7 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.numbers.speakers import LOCAL
+from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
 # 7 March 2026, at noon.

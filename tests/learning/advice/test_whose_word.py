@@ -19,7 +19,8 @@ from trackrecord.learning.advice.moments.commands import commands_of
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 from trackrecord.learning.advice.tasks.heard import heard_runs
-from trackrecord.learning.numbers.speakers import LOCAL, TOKEN, CapRules
+from trackrecord.learning.numbers.speaker_names import LOCAL, TOKEN
+from trackrecord.learning.numbers.speakers import CapRules
 
 NOW = 1_790_000_000.0
 

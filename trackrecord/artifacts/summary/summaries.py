@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from trackrecord.artifacts.summary.kinds import declared
 from trackrecord.learning.text.error_summary import error_summary, opening
 from trackrecord.learning.text.inert import ELLIPSIS, bounded, identifier
 
 from ..contents import StoredPart, line_blocks, lines_of
 from .json_shape import Shape, json_shape
-from .kinds import OutputKind, kind_of
+from .kinds import OutputKind, declared, kind_of
 
 _ERRORS: Final = (b"error", b"fatal", b"critical", b"panic", b"exception", b"traceback")
 _WARNINGS: Final = (b"warn",)

@@ -13,11 +13,19 @@ import msgspec
 from msgspec import Meta
 
 from trackrecord.errors import InvalidRequest, InvalidRevision
-from trackrecord.learning.competences.record import RecipeStep, recipe_of
 
 from .episodes.signatures import signature_of
 from .episodes.triggers import read_conditions
-from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
+from .record import (
+    Authored,
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+    competence_id,
+    recipe_of,
+    skill_name,
+)
 from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle
 
 # As on the wire.

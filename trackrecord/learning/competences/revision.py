@@ -13,10 +13,18 @@ from math import isfinite
 from typing import Any
 
 from trackrecord.errors import InvalidRevision, RevisionRefused
-from trackrecord.learning.competences.record import RecipeStep, recipe_of
 
 from ..numbers.checks import require, require_positive, require_ratio
-from .record import DERIVED_FROM, Competence, Performance, Relation, TriggerCounts, skill_name
+from .record import (
+    DERIVED_FROM,
+    Competence,
+    Performance,
+    RecipeStep,
+    Relation,
+    TriggerCounts,
+    recipe_of,
+    skill_name,
+)
 from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Lifecycle, Status
 
 MAX_TEXT = 1000

@@ -6,11 +6,18 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.competences.record import RecipeStep, recipe_of, typical_order
-
 from ..numbers.speakers import CapRules, shares
 from .episodes.tally import EpisodeTally
-from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
+from .record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+    competence_id,
+    recipe_of,
+    skill_name,
+    typical_order,
+)
 from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
 
 # Of one trigger; those of one kind of task are few.

@@ -20,21 +20,10 @@ from operator import attrgetter
 from typing import Final
 
 from .checks import require
+from .speaker_names import LOCAL, PERSON, TOKEN
 from .tolerance import COUNT, RATIO
 from .verdict_counts import VerdictCounts
 from .wilson import wilson_interval
-
-# Speakers that no source can name: "@" begins none of those.
-PERSON: Final = "@person"
-LOCAL: Final = "@local"
-TOKEN: Final = "@token:"  # noqa: S105 - not a secret
-
-
-def speaker_named(source: str | None) -> str:
-    """Return the speaker of a source's name; it cannot take a name that belongs to another kind."""
-    name = source or ""
-    return f"@{name}" if name[:1] == "@" else name
-
 
 # An agent's own word, and a guess, against tests, evaluators and people.
 CLAIM_WEIGHT: Final = 0.5

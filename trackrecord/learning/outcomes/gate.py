@@ -8,11 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from trackrecord.learning.outcomes.rates import MOST_COUNTED, Spread, TaskCount
-
 from ..numbers.checks import require, require_ratio
 from ..numbers.tolerance import ratio_above
-from .rates import Snapshot
+from .rates import MOST_COUNTED, Snapshot, Spread, TaskCount
 
 _RATES: Final = ("rejection_rate", "retry_count", "hard_limit_hits")
 _WORST: Final = {"worst_retry_count": "retries", "worst_hard_limit_hits": "limit_hits"}

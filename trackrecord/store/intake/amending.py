@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.numbers.speakers import PERSON
+from trackrecord.learning.numbers.speaker_names import PERSON
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,

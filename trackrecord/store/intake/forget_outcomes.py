@@ -23,7 +23,7 @@ from trackrecord.learning.memories.rules import (
     superseded,
     without_prefix,
 )
-from trackrecord.learning.numbers.speakers import speaker_named
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.wire.subject import Subject
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
-from trackrecord.learning.numbers.speakers import speaker_named
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.wire.subject import Subject, told_by
 from trackrecord.wire.tried_calls import session_of, tried_run
 

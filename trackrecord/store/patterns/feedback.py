@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.numbers.speakers import speaker_named
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..outcomes.feedback.waiting_feedback import note_counted, waiting_feedback

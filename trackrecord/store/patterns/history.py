@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.numbers.speakers import speaker_named
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction

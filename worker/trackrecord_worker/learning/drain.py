@@ -32,7 +32,6 @@ from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import MAX_BODY_BYTES, WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
 from trackrecord.wire.storable import storable
-from trackrecord_worker.learning.report_entries import ERROR, FEEDBACK, MEMORY, RECALL
 
 from ..caching.refresh import RankingsRefresher
 from .entries import (
@@ -48,7 +47,7 @@ from .entries import (
 )
 from .outage import DatabaseOutage
 from .outcome_entries import OUTCOME
-from .report_entries import EXPOSURE
+from .report_entries import ERROR, EXPOSURE, FEEDBACK, MEMORY, RECALL
 from .stream import OutcomeStream
 
 

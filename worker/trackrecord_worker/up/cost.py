@@ -4,9 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from trackrecord_worker.up.home_lock import is_alive
-
-from .home_lock import noted_pids
+from .home_lock import is_alive, noted_pids
 
 _PROC = Path("/proc")
 # A thread or a process ended while it was looked at; or the system has no such files.

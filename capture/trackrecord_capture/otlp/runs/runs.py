@@ -12,14 +12,12 @@ from typing import Final
 
 import msgspec
 
-from trackrecord_capture.otlp.runs.event_runs import tokens_of, usd_of
-
 from ...agent_run import AgentRun, Signal, SignalKind
 from ...shell.git import commits_and_reverts
 from ..facts.fact import Fact, SpanScore
 from ..facts.vocabulary import SpanKind
 from .calls import SpanCall, call_seen, is_call, merged
-from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed, tokens_of, usd_of
 from .tree import Tree
 
 VERCEL: Final = "ai."

@@ -13,15 +13,6 @@ from typing import Final
 
 import msgspec
 
-from trackrecord_capture.sources.claude_code.open_run import (
-    ended_call,
-    instruction_of,
-    is_command,
-    is_prompt,
-    said_in,
-    takes_back,
-)
-
 from ...agent_run import AgentRun, RunCall, SignalKind
 from ...shell.git import Commits
 from ...verdict.phrases import goes_on
@@ -31,7 +22,17 @@ from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from .calls import OpenCall
-from .open_run import REWOUND, OpenRun, is_interruption
+from .open_run import (
+    REWOUND,
+    OpenRun,
+    ended_call,
+    instruction_of,
+    is_command,
+    is_interruption,
+    is_prompt,
+    said_in,
+    takes_back,
+)
 from .records import Block, TranscriptRecord, blocks_of, decode_record, message_of
 
 # How many runs can be open at once, and how many records are known to belong to one of them.

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord_capture.sources.codex.thread import Payload, RolloutRecord, decode_record
-
 from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
@@ -15,7 +13,7 @@ from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_sub_agents
-from .thread import Thread, first_record, read_thread
+from .thread import Payload, RolloutRecord, Thread, decode_record, first_record, read_thread
 from .turn import Turn
 
 # Context that Codex hands to the model as a message of the user: a block of its own tags, or the

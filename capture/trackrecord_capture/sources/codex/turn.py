@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from trackrecord.wire.storable import decoded
-from trackrecord_capture.sources.codex.thread import Payload
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from ...shell.git import commits_and_reverts
@@ -18,7 +17,7 @@ from ..patches import MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of, value_of
 from ..sub_agents import sub_agent_of
 from .outputs import Output, read_output
-from .thread import Thread
+from .thread import Payload, Thread
 
 SHELLS: Final = frozenset(
     {"shell", "shell_command", "exec_command", "local_shell", "container.exec", "user_shell"}

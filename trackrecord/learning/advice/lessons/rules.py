@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from trackrecord.learning.numbers.checks import Inner
-
-from ...numbers.checks import require, require_positive
+from ...numbers.checks import Inner, require, require_positive
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from trackrecord.learning.numbers.speakers import LOCAL
-
+from ...numbers.speaker_names import LOCAL
 from ...numbers.speakers import may_be_quoted
 from ..lessons.chance import Stratum, chance_of, discoveries
 from ..runs.failures import error_template
