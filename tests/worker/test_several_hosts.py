@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from sqlalchemy import Engine, event, select, text
 
 from tests.forgetting.told_store import RULES, Told
 from tests.forgetting.whole_store import Rows, whole
+from tests.support.postgres import pgbouncer
 from tests.worker.working import learnt_counts, process, recorded_ids, until
 from trackrecord.redis.keys import CONSUMER_GROUP
 from trackrecord.settings.settings import Settings, load_settings
@@ -45,24 +46,33 @@ COUNTED = (
 pytestmark = pytest.mark.faults
 
 
-@pytest.fixture
-def hosts(home: Path, redis_server: EmbeddedRedis, migrated_postgres_url: str) -> list[Settings]:
+@pytest.fixture(params=["PostgreSQL itself", "a pooler"])
+def hosts(
+    request: pytest.FixtureRequest,
+    home: Path,
+    redis_server: EmbeddedRedis,
+    migrated_postgres_url: str,
+) -> Iterator[list[Settings]]:
     """The settings of five hosts: three with workers, two with agents only."""
-    return [
-        load_settings(
-            home=home / f"host{number}",
-            redis_url=f"unix://{redis_server.socket}",
-            database_url=migrated_postgres_url,
-            database_timeout_s=0.5,
-            worker_concurrency=2,
-            batch_size=25,
-            claim_idle_s=1.0,
-            consolidation_crontab="0 0 29 2 *",  # not while this runs, whatever the time
-            drain_block_s=0.1,
-            backoff_max_s=0.5,
-        )
-        for number in range(5)
-    ]
+    with ExitStack() as opened:
+        url = migrated_postgres_url
+        if request.param == "a pooler":
+            url = opened.enter_context(pgbouncer(url, "transaction", sessions=8))
+        yield [
+            load_settings(
+                home=home / f"host{number}",
+                redis_url=f"unix://{redis_server.socket}",
+                database_url=url,
+                database_timeout_s=0.5,
+                worker_concurrency=2,
+                batch_size=25,
+                claim_idle_s=1.0,
+                consolidation_crontab="0 0 29 2 *",  # not while this runs, whatever the time
+                drain_block_s=0.1,
+                backoff_max_s=0.5,
+            )
+            for number in range(5)
+        ]
 
 
 @pytest.fixture
