@@ -9,6 +9,7 @@ import pytest
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.settings.http_settings import HttpSettings
+from trackrecord_capture.agents.door_address import socket_path
 
 
 @pytest.fixture
@@ -38,6 +39,8 @@ def door(door_of: Callable[..., Door]) -> Door:
 def lasting_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     """One front door for the tests of a module that leave it as it is."""
     running = Door(tmp_path_factory.mktemp("door"), HttpSettings(port=0))
+    # The socket opens after the port; a command that asks over it does not wait.
+    running.until(socket_path(running.home).is_socket)
     yield running
     running.end()
 
