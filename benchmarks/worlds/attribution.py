@@ -17,7 +17,7 @@ from typing import Any
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.runs.runs import Run
 
-from .attribution_baselines import cells_of, crude_rate, logistic, mantel_haenszel, product_score
+from .attribution_baselines import cells_of, crude_rate, logistic, product_score
 
 _STRATEGIES = 8
 _FAMILIES = 6
@@ -27,7 +27,7 @@ _SPREAD_OF_FAMILIES = 1.3
 _SPREAD_OF_TASKS = 0.7
 _ENDED_AT = 1_790_000_000.0
 OURS = "effect"
-ESTIMATORS = ("product score", "crude rate", "Mantel-Haenszel", "logistic", OURS)
+ESTIMATORS = ("product score", "crude rate", "logistic", OURS)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,6 @@ def _estimates(world: World, runs: Sequence[Run]) -> dict[str, dict[str, float]]
             (
                 product_score(cells),
                 crude_rate(cells),
-                mantel_haenszel(cells),
                 logistic(cells),
                 {slug: effect.difference for slug, effect in ours.items()},
             ),

@@ -54,19 +54,6 @@ def crude_rate(cells: Cells) -> dict[str, float]:
     return {strategy: (s + 1) / (n + 2) for strategy, (n, s) in _totals(cells, 1).items()}
 
 
-def mantel_haenszel(cells: Cells) -> dict[str, float]:
-    """Return Mantel and Haenszel's difference of rates, drawn towards 0 as if by one run."""
-    strata = _totals(cells, 0)
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 1.0])
-    for (stratum, strategy), (n, s) in cells.items():
-        rest, rest_s = strata[stratum][0] - n, strata[stratum][1] - s
-        if rest:
-            weight = n * rest / (n + rest)
-            sums[strategy][0] += weight * (s / n - rest_s / rest)
-            sums[strategy][1] += weight
-    return {strategy: above / below for strategy, (above, below) in sums.items()}
-
-
 def logistic(cells: Cells, *, ridge: float = 1.0, stratum_ridge: float = 0.1) -> dict[str, float]:
     """Return the coefficients of strategies in a penalised logistic fit with strata."""
     total, successes = (sum(each) for each in zip(*cells.values(), strict=True))

@@ -1,5 +1,7 @@
 """The status: what it shows of servers, and what its verdict says."""
 
+import time
+
 import pytest
 import sqlalchemy
 
@@ -13,7 +15,7 @@ from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 
-NOW = 1_780_000_000.0
+NOW = time.time() - 3600.0
 SETTINGS = DaemonSettings()
 
 

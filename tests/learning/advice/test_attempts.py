@@ -46,7 +46,8 @@ def test_tasks_that_are_tried_again_do_not_bias_an_effect(world):
     runs = [make(world, seed) for seed in range(8)]
     found = [measured(each) for each in runs]
     assert fmean(each.difference for each in found) == pytest.approx(world.effect, abs=0.03)
-    assert not any(each.high < 0.0 for each in found if world.effect >= 0.0)
+    # Of intervals of 90% one in twenty lies below the truth.
+    assert sum(each.high < 0.0 for each in found if world.effect >= 0.0) <= 1
     within = fmean(within_tasks(each).difference for each in runs)
     if world.alike:
         assert fmean(each.high - each.low for each in found) < 0.2

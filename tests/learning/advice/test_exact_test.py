@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.worlds.permuted import history, prompts, said
-from trackrecord.learning.advice.estimates.effects import EffectRun
-from trackrecord.learning.advice.estimates.estimates import surely_better
 from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
 
 _SEEDS = range(400, 420)
@@ -22,21 +20,6 @@ def test_the_chance_of_one_stratum_is_that_of_all_ways_to_deal(outcomes, data):
     counted = sum(sum(way) >= won for way in ways) / len(ways)
     found = chance_of([Stratum(len(outcomes), sum(outcomes), labelled, won)])
     assert abs(found - counted) < 1e-9
-
-
-def trials(tasks, runs_of_task):
-    return [
-        EffectRun("kind", (way,), 1.0, way == "good", task=f"t{number % tasks}")
-        for number in range(tasks * runs_of_task)
-        for way in ("good", "bad")
-    ]
-
-
-def test_few_runs_or_tasks_are_not_tested():
-    """Ten runs of five tasks are the least."""
-    assert surely_better([("all", trials(5, 2))]) == {("all", "good")}
-    assert surely_better([("all", trials(4, 9))]) == set()
-    assert surely_better([("all", trials(9, 1))]) == set()
 
 
 def test_dealt_outcomes_say_nothing_and_planted_ones_do():

@@ -91,7 +91,7 @@ def _type() -> type[Estimates]:
 
 
 # Those of a large project take megabytes.
-counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 2)
+counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 3)
 
 
 def read_estimates(connection: Connection, settings: DaemonSettings, project: str) -> Estimates:

@@ -2,13 +2,6 @@
 
 The levels, from the most to the least specific: a procedure at one kind of task, the procedure at
 any task, the kind of task, the project. Each level's rate is the prior of the one before.
-
-Exact tests: which labels such tasks surely go better with, of all that were tested.
-
-A run's success is compared with those of its stratum alone. If a label made no difference, the
-successes of each stratum would have fallen to its runs by lot; the probability of as many successes
-with the label is that of a sum of hypergeometric numbers. Many labels are looked at: of those that
-pass, no more than a few in a hundred are expected to be chance (Benjamini and Hochberg).
 """
 
 from collections import Counter, defaultdict
@@ -17,84 +10,27 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import exp, fsum, log
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ...numbers.percent import percent
 from ...numbers.speakers import is_enough, tells_alone
 from ...numbers.tolerance import ratio_at_least
-from ..lessons.chance import Stratum, chance_of, discoveries
 from ..runs.attempts import TaskAttempt, attempts_of, without_order
 from ..runs.runs import Run
 from ..tasks.kinds import Kinds, find_kinds
 from .counting import RunCounts, Weighed, count, distinct, weighed
-from .effects import NO_EFFECT, Effect, EffectRun, effect_in_kind, effects_of
+from .effects import (
+    NO_EFFECT,
+    Effect,
+    EffectRun,
+    effect_in_kind,
+    effects_of,
+    surely_better,
+    within_kinds,
+)
 from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
-
-_Group = TypeVar("_Group")
-
-# With lessons, votes and past tasks, which are tested by themselves at 1% each, a prompt errs in
-# one of twenty.
-_LEVEL: Final = 0.02
-_LEAST_RUNS: Final = 10
-_LEAST_TASKS: Final = 5
-
-
-def surely_better(
-    groups: Iterable[tuple[_Group, Sequence[EffectRun]]],
-) -> set[tuple[_Group, str]]:
-    """Return the labels with which such tasks surely succeed more often than otherwise.
-
-    Only labels with enough runs, of enough tasks, that can be compared are tested, and all of them
-    together.
-
-    Args:
-        groups: trials that are compared with each other, each with what names them.
-
-    Returns:
-        Each label, after the name of its group.
-    """
-    tested = [
-        ((group, label), chance_of(strata))
-        for group, trials in groups
-        for label, strata in sorted(_tested(trials).items())
-    ]
-    kept = discoveries([chance for _, chance in tested], level=_LEVEL, tests=max(1, len(tested)))
-    return {tested[place][0] for place in kept}
-
-
-def _tested(trials: Sequence[EffectRun]) -> dict[str, list[Stratum]]:
-    """Return the strata that can be compared, of each label that has enough runs there."""
-    runs: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    with_label: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(
-        lambda: defaultdict(lambda: [0, 0])
-    )
-    tasks: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for trial in trials:
-        if trial.together > 1:  # no test of runs knows what counts as a part of one
-            continue
-        whole = runs[trial.stratum]
-        whole[0] += 1
-        whole[1] += trial.success
-        for label in trial.labels:
-            part = with_label[label][trial.stratum]
-            part[0] += 1
-            part[1] += trial.success
-            tasks[label, trial.stratum].add(trial.task)
-    found = {}
-    for label, parts in with_label.items():
-        compared = {
-            stratum: Stratum(*runs[stratum], *part)
-            for stratum, part in parts.items()
-            if part[0] < runs[stratum][0]
-        }
-        distinct = set().union(*(tasks[label, stratum] for stratum in compared))
-        is_enough = sum(each.labelled for each in compared.values()) >= _LEAST_RUNS
-        if is_enough and len(distinct) >= _LEAST_TASKS:
-            found[label] = [compared[stratum] for stratum in sorted(compared)]
-    return found
-
 
 _NONE: Final = DecayedTally()
 _UNPLACED: Final = TaskAttempt(None, 0, is_after_success=False)
@@ -417,21 +353,30 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
         _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,), kinds.other),
         _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns, kinds.other),
     }
-    # All are tested together: what is said of procedures and of patterns stands in one prompt.
-    better = surely_better(
-        ((subject, kind), part) for subject, parts in trials.items() for kind, part in parts
-    )
     told = {
         _PROCEDURES: _told(found, lambda each: (each.procedure,)),
         _PATTERNS: _told(found, lambda each: each.run.patterns),
     }
-    of_procedures, of_patterns = (
-        _effects(
-            parts,
-            frozenset((label, kind) for (of, kind), label in better if of == subject),
-            told[subject],
+    effects = {
+        (subject, kind): _confirmed(
+            within_kinds(part) if kind is None else effects_of(part), told[subject]
         )
         for subject, parts in trials.items()
+        for kind, part in parts
+    }
+    # All are tested together: what is said of procedures and of patterns stands in one prompt.
+    better = surely_better(effects.items())
+    of_procedures, of_patterns = (
+        Effects(
+            effects[subject, None],
+            {
+                kind: each
+                for (of, kind), each in effects.items()
+                if of == subject and kind is not None
+            },
+            frozenset((label, kind) for (of, kind), label in better if of == subject),
+        )
+        for subject in trials
     )
     return Estimates(
         count(found, kinds),
@@ -534,29 +479,14 @@ def _by_kind(
     ]
 
 
-def _effects(
-    parts: _Parts, better: frozenset[tuple[str, int | None]], told: SpeakerParts
-) -> Effects:
-    """Return effects, without those that one speaker's own runs alone tell of."""
-    (_, whole), *in_kinds = parts
-
-    def confirmed(effects: Mapping[str, Effect]) -> dict[str, Effect]:
-        return {
-            label: NO_EFFECT
-            if label in told.unlike or (label in told.alone and effect.difference > 0)
-            else effect
-            for label, effect in effects.items()
-        }
-
-    return Effects(
-        confirmed(effects_of(whole)),
-        {
-            kind: confirmed(effects_of(part, is_one_kind=True))
-            for kind, part in in_kinds
-            if kind is not None
-        },
-        frozenset((label, kind) for label, kind in better if label not in told.alone | told.unlike),
-    )
+def _confirmed(effects: Mapping[str, Effect], told: SpeakerParts) -> dict[str, Effect]:
+    """Return effects without those that one speaker's own runs alone tell of."""
+    return {
+        label: NO_EFFECT
+        if label in told.unlike or (label in told.alone and effect.difference > 0)
+        else effect
+        for label, effect in effects.items()
+    }
 
 
 def _trials(
@@ -594,7 +524,6 @@ def _trials(
             did,
             each.weight / alike,
             each.run.success,
-            stratum.startswith("task "),
             each.run.task_id,
-            alike,
+            stratum.startswith("task "),
         )
