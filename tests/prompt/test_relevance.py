@@ -175,13 +175,6 @@ def test_failing_procedures_of_such_tasks():
     assert ids(asked(counted, "repair the build", failing=failing).failing) == []
 
 
-def test_a_lesson_takes_the_place_of_the_same_failing_procedure():
-    """One fact is told once."""
-    told = lesson("x", "issue_refund", kind="never-succeeds")
-    answer = asked(advice({}, lessons=(told,)), failing=(present_failing("issue_refund", 22),))
-    assert (ids(answer.lessons), answer.failing) == (["x"], ())
-
-
 def test_the_words_of_the_task_come_first():
     """A lesson that they name is told, whatever such tasks use, and before all others."""
     named = lesson(

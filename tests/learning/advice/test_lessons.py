@@ -244,16 +244,6 @@ def test_what_never_succeeds():
     assert found.effect is None
 
 
-def test_a_procedure_that_never_succeeds():
-    """Alone it fails; with another step before, it works."""
-    runs = [run(n, "look", "refund") for n in range(60)]
-    runs += [run(n, "refund", success=False) for n in range(60, 75)]
-    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
-    assert found.lines["en"] == (
-        "runs with `refund` and no other tool: 0 of 15 runs succeeded, in 15 tasks"
-    )
-
-
 def test_runs_that_are_cut_short_are_one_fact():
     """Wherever they stopped: it is said once that they did not finish."""
     runs = [run(n, "edit", "test", "submit", success=n % 3 > 0) for n in range(60)]

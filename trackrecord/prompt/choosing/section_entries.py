@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from trackrecord.learning.advice.exploring import Draw
-from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
+from trackrecord.learning.advice.lessons.lesson import subject_tools
 from trackrecord.learning.competences.episodes.signatures import tools_of
 
 from ..documents.advice_document import AdviceDocument, LessonEntry
@@ -153,9 +153,7 @@ def failing_for(known: PromptInputs) -> SectionOffers:
 def _held_failures(known: PromptInputs) -> "_Held[RankedFailure]":
     pool = known.document.failing
     refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
-    told = _told_by_lessons(known)
-    tools = [(each, frozenset(tools_of(each.id))) for each in pool if each.id not in refuted]
-    kept = [(each, its_tools) for each, its_tools in tools if its_tools not in told]
+    kept = [(each, frozenset(tools_of(each.id))) for each in pool if each.id not in refuted]
     return _Held([each for each, _ in kept], refuted, kept)
 
 
@@ -168,15 +166,6 @@ def _may_be_chance(known: PromptInputs, failure: RankedFailure) -> bool:
     else:
         usual, tasks = entry.expected.usual, entry.expected.tasks
     return float((1.0 - usual) ** tasks) > _CHANCE
-
-
-def _told_by_lessons(known: PromptInputs) -> frozenset[frozenset[str]]:
-    assert known.advice is not None  # noqa: S101 - for type checkers
-    return frozenset(
-        frozenset(each.tools)
-        for each in known.advice.lessons
-        if each.kind == LessonKind.NEVER_SUCCEEDS
-    )
 
 
 def procedures_for(known: PromptInputs) -> SectionOffers:

@@ -1,10 +1,9 @@
-"""Procedures, and last steps of runs, that never succeed."""
+"""Last steps of runs that never succeed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from ....competences.episodes.signatures import signature_of
 from ..chance import discoveries, share_interval
 from ..finding import Finding
 from ..history import History, ToolCaller
@@ -22,12 +21,12 @@ _CLOSING_SHARE: Final = 0.95
 _MIN_CLOSED: Final = 10
 _ALIKE_SHARE: Final = 0.5
 
-# "alone": all tools of the run; "ends": its last steps; "unfinished": how it did not end.
+# "ends": the last steps of the run; "unfinished": how it did not end.
 _Subject = tuple[str, tuple[int, ...]]
 
 
 def find_failing_ways(history: History, rules: LessonRules) -> Iterator[Finding]:
-    """Yield procedures and endings that never succeeded, though such tasks do otherwise."""
+    """Yield endings that never succeeded, though such tasks do otherwise."""
     tested, hopeless = 0, []
     for subject, positions in _ways(history).items():
         tasks = history.tasks_of(positions)
@@ -42,9 +41,8 @@ def find_failing_ways(history: History, rules: LessonRules) -> Iterator[Finding]
 
 
 def _ways(history: History) -> dict[_Subject, list[int]]:
-    """Return the runs of each set of tools, of each last step, and of each last two."""
+    """Return the runs of each last step, and of each last two."""
     found: defaultdict[_Subject, list[int]] = defaultdict(list)
-    is_agents = [caller.is_agent for caller in history.callers]
     closing = _closing_call(history)
     for position, calls in enumerate(history.calls):
         if not calls:
@@ -53,9 +51,6 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
             # They were cut short, wherever that was: one fact, not one for each last step.
             found["unfinished", (closing,)].append(position)
             continue
-        # The user's calls alone are no way of the agent's.
-        if own := tuple(sorted({call for call in calls if is_agents[call]})):
-            found["alone", own].append(position)
         last = calls[-1]
         found["ends", (last,)].append(position)
         before = next((call for call in reversed(calls) if call != last), None)
@@ -106,11 +101,7 @@ def _by_chance(history: History, positions: list[int]) -> float:
 
 def _finding(history: History, subject: _Subject, positions: list[int]) -> Finding:
     kind, callers = subject
-    who = (
-        sorted(history.callers[caller] for caller in callers)
-        if kind == "alone"
-        else [history.callers[caller] for caller in callers]
-    )
+    who = [history.callers[caller] for caller in callers]
     runs, tasks = len(positions), len(history.tasks_of(positions))
     interval = share_interval(0, tasks)
     # That unfinished runs fail is not news; it counts by how many tasks it hits.
@@ -119,7 +110,7 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
     english, chinese = _WORDINGS[kind](who)
     return Finding(
         kind=LessonKind.NEVER_SUCCEEDS,
-        subject=(kind, *([signature_of(tuple(tools))] if kind == "alone" else map("\0".join, who))),
+        subject=(kind, *map("\0".join, who)),
         tools=tuple(reversed(tools)) if kind == "ends" else tuple(tools),
         actor=who[-1].actor,
         positions=positions,
@@ -135,11 +126,6 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
     )
 
 
-def _tools(who: list[ToolCaller]) -> tuple[str, str]:
-    names = joined([caller.tool for caller in who])
-    return f"runs with {names} and no other tool", f"只使用 {names} 的运行"
-
-
 def _unfinished(who: list[ToolCaller]) -> tuple[str, str]:
     name = joined([caller.tool for caller in who])
     return f"runs that do not end in {name}", f"不以 {name} 结束的运行"
@@ -151,4 +137,4 @@ def _ending(who: list[ToolCaller]) -> tuple[str, str]:
     return f"runs that end in {english.rstrip(',')}", f"以 {chinese} 结束的运行"
 
 
-_WORDINGS: Final = {"alone": _tools, "ends": _ending, "unfinished": _unfinished}
+_WORDINGS: Final = {"ends": _ending, "unfinished": _unfinished}
