@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, pstdev
 from typing import Any, Final
 
-from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.past_tasks import ballots_of
 from trackrecord.learning.advice.past.votes import recommend
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.numbers.decay import decayed

@@ -23,7 +23,6 @@ from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
 from .ingest.otlp_routes import BodyReceiver, OtlpRoutes
 from .mcp_server.routes import McpRoutes
-from .metrics import health_routes
 from .metrics import routes as metrics_routes
 from .metrics.requests import CountRequests, Requests
 from .page import routes as page_routes
@@ -74,7 +73,6 @@ def create_app(settings: HttpSettings, intake: Intake, service: QueryService) ->
 
     return Starlette(
         routes=[
-            *health_routes.routes(),
             *sessions.routes(),
             *OtlpRoutes(posted, bodies).routes(),
             *HookRoutes(intake, bodies).routes(),

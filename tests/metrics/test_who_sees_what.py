@@ -26,7 +26,6 @@ from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.capture_counts import CountedSinks
-from trackrecord_door.metrics import health_routes
 from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.requests import CountRequests, Requests
 from trackrecord_door.metrics.routes import routes
@@ -53,7 +52,7 @@ def surface(settings: DaemonSettings, caller: Caller = OWNER) -> Iterator[Starle
     """The metrics alone, for one caller."""
     service, requests = QueryService(settings), Requests()
     yield Starlette(
-        routes=[*routes(service, CountedSinks(), requests), *health_routes.routes()],
+        routes=routes(service, CountedSinks(), requests),
         middleware=[Middleware(CountRequests, requests=requests), Middleware(By, caller=caller)],
     )
     service.close()

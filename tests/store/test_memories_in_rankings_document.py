@@ -15,7 +15,7 @@ NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots 
 
 
 def document(store, *, now=NOW):
-    most = "trackrecord.resources.prompt_documents.prompt_memories.MAX_RANKED"
+    most = "trackrecord.resources.prompt_documents.prompt_document.MAX_RANKED"
     with reading(store) as connection, patch(most, 2):
         return build_document(connection, "default", RULES, most=9, now=now)
 

@@ -1,4 +1,4 @@
-"""The route of the metrics."""
+"""The routes of monitoring: the metrics, and that the front door is up."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_door.protocol.answers import as_json
 from trackrecord_door.protocol.callers import Permission, caller_of, check_permitted
 from trackrecord_door.query_service import QueryService
 
@@ -33,7 +34,14 @@ def routes(service: QueryService, captured: CountedSinks, requests: Requests) ->
         requests: counts what it answers.
     """
     metrics = _Metrics(service, captured, requests)
-    return [Route(_PATH, metrics.answer, methods=["GET"])]
+    return [
+        Route("/health", _health, methods=["GET"]),
+        Route(_PATH, metrics.answer, methods=["GET"]),
+    ]
+
+
+async def _health(_request: Request) -> Response:
+    return as_json({"status": "ok"})
 
 
 class _Metrics:

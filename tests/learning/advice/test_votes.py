@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.past_tasks import ballots_of
 from trackrecord.learning.advice.past.votes import NEEDS_MORE_BELOW, Ballots, recommend
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.tasks.task_index import build_index

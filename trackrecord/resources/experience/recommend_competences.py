@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.past_tasks import ballots_of
 from trackrecord.learning.advice.past.votes import (
     NEEDS_MORE_BELOW,
     Ballots,

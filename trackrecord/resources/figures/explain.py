@@ -1,4 +1,4 @@
-"""Explanations of the standing of a pattern, a criterion, a memory or a record."""
+"""Explanations of the standing of a pattern, criterion, memory or record, and of a verdict."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,6 +16,7 @@ from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
+from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
@@ -30,6 +31,7 @@ from trackrecord.resources.experience.estimates import EstimateAnswer, read_esti
 from trackrecord.resources.experience.memories import details_of
 from trackrecord.resources.experience.pattern_standings import pattern_slugs, pattern_slugs_near
 from trackrecord.resources.experience.patterns import find_pattern
+from trackrecord.resources.reports.runs import RunDetails, find_run
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
@@ -206,3 +208,29 @@ def _records(project_id: int) -> tuple[Column[str], ColumnElement[bool]]:
 def _with_estimate(explanation: Explanation, estimate: Estimate | None) -> Explanation:
     lines = () if estimate is None else why(estimate)
     return Explanation((*explanation.because, *lines), explanation.to_change)
+
+
+def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
+    """Return how a run went, as it was reported, and the grounds of that.
+
+    Args:
+        it: a reading transaction.
+        outcome_id: the outcome's id, or the beginning of it.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such outcome.
+        AmbiguousId: several outcomes' ids begin so.
+    """
+    run = find_run(it.connection, it.project, outcome_id)
+    return ExplanationAnswer(
+        id=run.outcome_id, numbers={"success": run.success}, because=tuple(_evidence(run))
+    )
+
+
+def _evidence(run: RunDetails) -> Iterator[str]:
+    said = {None: "no verdict", True: "it succeeded", False: "it failed"}[run.success]
+    source = f" (evidence: {run.outcome_source})" if run.outcome_source else ""
+    yield f"reported: {said}{source}"
+    for ground in run.grounds:
+        yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")

@@ -90,6 +90,6 @@ def explain_run(outcome_id: OutcomeId, *, project: str | None = None) -> Explana
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project) as it:
-        from .explain_run import explained_run
+        from .explain import explained_run
 
         return explained_run(it, outcome_id)

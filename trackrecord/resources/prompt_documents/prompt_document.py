@@ -11,6 +11,8 @@ from trackrecord.learning.competences.record import signature_of_skill
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import FAILING_FROM
 from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.numbers.speakers import tells_alone
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
@@ -22,12 +24,14 @@ from trackrecord.prompt.documents.presentation import (
     present_competence,
     present_criterion,
     present_failing,
+    present_memory,
     present_other,
     present_pattern,
 )
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedCriterion,
+    RankedMemory,
     RankedPattern,
     RankingsDocument,
 )
@@ -35,14 +39,18 @@ from trackrecord.store.advice.effect_decisions import decided_holdout
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.memories.read import (
+    count_memories,
+    memory_speakers,
+    strongest_memories,
+)
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.wire.outcome_scorer import recogniser_of
 
-from .prompt_memories import ranked_memories
-
 # Of each kind.
 _MOST: Final = 1000
+MAX_RANKED: Final = 100  # memories
 
 
 def build_document(
@@ -76,7 +84,7 @@ def build_document(
         [present_competence(record, now=now, base_rate=base_rate) for record in records]
     )
     failing = failing_signatures(connection, project_id, from_failures=FAILING_FROM, limit=most)
-    memories, memories_beyond, unconfirmed = ranked_memories(
+    memories, memories_beyond, unconfirmed = _ranked_memories(
         connection, project_id, rules.memories, now=now
     )
     criteria = read_criteria(connection, project_id, rules.criteria, now=now)
@@ -170,3 +178,36 @@ def _optimistic(standing: Standing) -> float:
 
 def _ranked(entries: Sequence[RankedCompetence]) -> list[RankedCompetence]:
     return sorted(entries, key=lambda each: (-each.score, each.id))
+
+
+def _ranked_memories(
+    connection: Connection, project_id: int, rules: MemoryRules, *, now: float
+) -> tuple[tuple[RankedMemory, ...], int, tuple[str, ...]]:
+    """Return the memories with the highest effective confidence, and how many there are beyond.
+
+    What another memory has superseded is no longer handed on.
+
+    Returns:
+        Last the ids of those that one source alone tells where there are several.
+    """
+    standing = strongest_memories(connection, project_id, limit=MAX_RANKED)
+    sources = memory_speakers(connection, project_id, standing)
+    presented = (
+        present_memory(
+            memory.id,
+            memory.text,
+            memory.state,
+            source=memory.sources[0] if memory.sources else None,
+            rules=rules,
+            now=now,
+        )
+        for memory in standing
+    )
+    ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[:MAX_RANKED]
+    # Few projects have more than fit, and only those need counting.
+    beyond = 0
+    if len(ranked) == MAX_RANKED:
+        beyond = max(0, count_memories(connection, project_id) - len(ranked))
+    everyone = set().union(*sources.values())
+    alone = (name for name, own in sources.items() if tells_alone(own, everyone))
+    return tuple(ranked), beyond, tuple(sorted(alone))

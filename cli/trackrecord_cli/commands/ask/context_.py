@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+
+from trackrecord.errors import InvalidCandidate
 
 from ...access import check_project, open_redis, settings_for
 from ...arguments.options import (
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from trackrecord.prompt.question.question import PromptQuestion
     from trackrecord.prompt.reading.client import Cached
     from trackrecord.settings.daemon_settings import DaemonSettings
+
+
+_PARTS = ("candidates", "config", "budget")
 
 
 @click.group("context", cls=CommandGroup)
@@ -88,8 +95,6 @@ def rank(
     from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.prompt.reading.client import Cached
 
-    from ...arguments.candidate_input import read_question
-
     settings, project = settings_for(project)
     if not learnt and (task is not None or task_id or conditions or include or exclude):
         message = (
@@ -97,7 +102,7 @@ def rank(
             "add --learnt"
         )
         raise click.UsageError(message)
-    given = read_question(source.read())
+    given = _read_question(source.read())
     rules = rules_from(given.config, settings.context)
     question = asked_for(
         usual_question(project, rules),
@@ -167,3 +172,49 @@ def _print(answer: Context) -> None:
 def _row(each: Considered) -> tuple[object, ...]:
     became = "taken" if each.reason is None else f"left out: {each.reason}"
     return each.rank, each.id, each.kind, each.score, each.tokens, became
+
+
+@dataclass(frozen=True)
+class _RankingQuestion:
+    """The question of a ranking of candidates.
+
+    Attributes:
+        candidates: as they were given.
+        config: rules that differ from the settings, None for none.
+        budget: in tokens, None for no limit.
+    """
+
+    candidates: list[Any]
+    config: dict[str, Any] | None = None
+    budget: int | None = None
+
+
+def _read_question(data: bytes) -> _RankingQuestion:
+    """Read a list of candidates, or an object with candidates, config and budget.
+
+    Raises:
+        InvalidCandidate: it is neither; what is wrong with a candidate, its own check says.
+    """
+    given = _document(data)
+    if isinstance(given, list):
+        return _RankingQuestion(given)
+    if not isinstance(given, dict) or not isinstance(given.get("candidates"), list):
+        message = "candidates are a JSON list, or stand as `candidates` in a JSON object"
+        raise InvalidCandidate(message)
+    if unknown := [name for name in given if name not in _PARTS]:
+        message = f"there is no {unknown[0]!r} beside candidates; there are {', '.join(_PARTS[1:])}"
+        raise InvalidCandidate(message)
+    budget = given.get("budget")
+    if budget is not None and type(budget) is not int:
+        message = f"budget must be a whole number of tokens, not {budget!r}"
+        raise InvalidCandidate(message)
+    return _RankingQuestion(given["candidates"], given.get("config"), budget)
+
+
+def _document(data: bytes) -> object:
+    # This parser takes NaN and 1e999 for numbers, so that their candidate can be named.
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        message = f"invalid JSON: {error}"
+        raise InvalidCandidate(message) from None

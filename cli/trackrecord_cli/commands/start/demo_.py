@@ -48,8 +48,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     """
     from trackrecord.process.logs import configure_logs
 
-    from ...demo.report import comparison
-    from ...demo.run import run_demo
+    from ...demo.run import comparison, run_demo
 
     configure_logs("warning")
     started = time.monotonic()

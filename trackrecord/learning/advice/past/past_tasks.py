@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from ...numbers.decay import moment_of
+from ...numbers.decay import DecayRules, moment_of
 from ...text.masking import masked
 from ..runs.runs import Run
-from .votes import Tally
+from ..tasks.task_index import build_index
+from .votes import Ballots, Tally
 
 # Only this much of an instruction is told.
 LONGEST_TOLD: Final = 160
@@ -116,3 +117,18 @@ def _add(task: RunsOfText, run: Run) -> None:
 def _newness(run: Run) -> tuple[float, str, str, str]:
     # Not by its row, which depends on the order of arrival.
     return run.ended_at, run.task_id, run.trigger, run.repository
+
+
+def ballots_of(runs: Iterable[Run], half_life_days: float = DecayRules.half_life_days) -> Ballots:
+    """Return the votes of runs; neither their order nor their number of deliveries matters."""
+    tasks = past_tasks_of({run.outcome: run for run in runs}.values())
+    procedures = sorted({tuple(sorted(order)) for task in tasks for order in task.orders})
+    positions = {tools: position for position, tools in enumerate(procedures)}
+    return Ballots(
+        build_index([task.text for task in tasks]),
+        [
+            tallies_of(task, lambda order: positions[tuple(sorted(order))], half_life_days)
+            for task in tasks
+        ],
+        procedures,
+    )
