@@ -3,14 +3,18 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp2
 from operator import attrgetter
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ...competences.episodes.signatures import signature_of
 from ...numbers.decay import decayed
 from ..runs.runs import Run
 from ..tasks.kinds import Kinds
 from .posterior import DecayedTally
+
+# The best way of doing a task changes with the code and the services it meets, not with the days.
+HALF_LIFE_RUNS: Final = 80.0
 
 _Key = TypeVar("_Key", int, str)
 
@@ -91,13 +95,26 @@ def procedure_of(run: Run) -> str:
 def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float) -> list[Weighed]:
     """Return each run once with its weight, in the order in which they ended.
 
-    Sums over them do not depend on the order of delivery: runs that ended at one moment weigh the
-    same.
+    Evidence weighs half after so many days, and after `HALF_LIFE_RUNS` newer runs of its kind of
+    task. Sums over it do not depend on the order of delivery: runs that ended at one moment weigh
+    the same.
     """
     ordered = distinct(runs)
+    positions = kinds.positions(ordered)
+    newer: Counter[int] = Counter()
+    ages: dict[tuple[int, float], int] = {}
+    for run, kind in zip(reversed(ordered), reversed(positions), strict=True):
+        ages.setdefault((kind, run.ended_at), newer[kind])
+        newer[kind] += 1
     return [
-        Weighed(run, decayed(1.0, now - run.ended_at, half_life_days), kind, procedure_of(run))
-        for run, kind in zip(ordered, kinds.positions(ordered), strict=True)
+        Weighed(
+            run,
+            decayed(1.0, now - run.ended_at, half_life_days)
+            * exp2(-ages[kind, run.ended_at] / HALF_LIFE_RUNS),
+            kind,
+            procedure_of(run),
+        )
+        for run, kind in zip(ordered, positions, strict=True)
     ]
 
 

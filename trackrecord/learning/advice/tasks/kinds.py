@@ -6,13 +6,15 @@ on their order.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from typing import Final
 from zlib import crc32
 
 from ...text.inert import one_line, unlabelled
+from ...text.masking import masked
 from ..runs.runs import Run
 from .task_clusters import Clusters, find_clusters
 
@@ -20,7 +22,7 @@ OTHER: Final = "other"
 # Kinds by trigger and by repository: the commonest ones.
 _MOST_NAMED: Final = 200
 _LEAST_RUNS: Final = 3
-# Texts that clusters are made from: those of the most runs.
+# Texts that clusters are made from.
 _MOST_TEXTS: Final = 600
 _MOST_NAME_CHARS: Final = 60
 _DIGIT: Final = re.compile(r"\d")
@@ -89,7 +91,7 @@ def find_kinds(runs: Iterable[Run]) -> Kinds:
     triggers = _commonest(_folded(run.trigger) for run in runs)
     left = [run for run in runs if _folded(run.trigger) not in triggers]
     texts = Counter(run.instruction for run in left if run.instruction)
-    clusters = find_clusters(_most_frequent(texts, _MOST_TEXTS))
+    clusters = find_clusters(_of_each_template(texts, _MOST_TEXTS))
     repositories = _commonest(_folded(run.repository) for run in left)
     return Kinds(
         names=_unique(
@@ -119,6 +121,22 @@ def _commonest(names: Iterable[str]) -> list[str]:
     return _most_frequent(frequent, _MOST_NAMED)
 
 
+def _of_each_template(texts: Counter[str], most: int) -> list[str]:
+    """Return one text of each template in turn, sorted: so that those of rare tasks are there."""
+    if len(texts) <= most:
+        return sorted(texts)
+    templates: defaultdict[str, list[str]] = defaultdict(list)
+    for text in sorted(texts, key=lambda text: (-texts[text], _digest(text), text)):
+        templates[masked(text)].append(text)
+    turns = zip_longest(*templates.values())
+    in_turn = (text for turn in turns for text in turn if text is not None)
+    return sorted(islice(in_turn, most))
+
+
+def _digest(name: str) -> int:
+    return crc32(name.encode("utf-8", "surrogatepass"))
+
+
 def _most_frequent(counts: Counter[str], most: int) -> list[str]:
     """Return the most frequent ones, sorted; of equally frequent ones some, not the first by name.
 
@@ -126,8 +144,7 @@ def _most_frequent(counts: Counter[str], most: int) -> list[str]:
     """
     if len(counts) <= most:
         return sorted(counts)
-    digests = {name: crc32(name.encode("utf-8", "surrogatepass")) for name in counts}
-    return sorted(sorted(counts, key=lambda name: (-counts[name], digests[name], name))[:most])
+    return sorted(sorted(counts, key=lambda name: (-counts[name], _digest(name), name))[:most])
 
 
 def _name(label: str) -> str:
