@@ -47,7 +47,7 @@ WORLDS: Final = (
     Worlds("Intervals of effects where kinds of task are wrong", "attribution", "interval_table"),
     Worlds("Strategies at tasks that are tried again", "retries", "rows"),
     Worlds("A failure of yesterday beside successes of years ago", "old_votes", "rows"),
-    Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
+    Worlds("What it is worth to follow what is told, in points of success", "worth", "rows"),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
     Worlds("What a prompt says of outcomes that are dealt out anew", "permuted", "rows", share=5),

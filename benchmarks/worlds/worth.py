@@ -90,7 +90,7 @@ def _by_rate(newest: int = 0, *, is_by_kind: bool = True) -> Callable[[int], "Po
 
 @dataclass(frozen=True)
 class Policy:
-    """What a fleet follows.
+    """Advice as a fleet follows it.
 
     Attributes:
         learn: takes the runs of a round.

@@ -75,7 +75,7 @@ class EstimateAnswer(Answer, frozen=True, kw_only=True):
             decayed_runs=tally.decayed_runs,
             decayed_successes=tally.decayed_successes,
             usual=estimate.usual,
-            prior=estimate.prior,
+            prior=estimate.usual,
             effect=effect.difference if effect.is_known else None,
             effect_low=effect.low if effect.is_known else None,
             effect_high=effect.high if effect.is_known else None,

@@ -10,8 +10,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
-from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, Level, estimate
-from trackrecord.learning.advice.estimates.posterior import posterior_of
+from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import (
@@ -324,12 +323,10 @@ def _kinds(estimates: Estimates) -> tuple[KindEntry, ...]:
 def expected_of(estimate: Estimate) -> Expected:
     """Return an estimate as it is cached."""
     low, high = estimate.posterior.interval
-    effect, drawn = estimate.effect, posterior_of(estimate.tally, estimate.draw_prior)
-    if estimate.level in (Level.KIND, Level.PROJECT):
-        drawn = estimate.posterior
+    effect = estimate.effect
     return Expected(
-        a=drawn.a,
-        b=drawn.b,
+        a=estimate.drawn.a,
+        b=estimate.drawn.b,
         mean=estimate.posterior.mean,
         low=low,
         high=high,
@@ -348,8 +345,7 @@ def expected_of(estimate: Estimate) -> Expected:
 
 
 def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
-    # What is bad at other kinds may be the best at this one: a draw starts from the kind's rate.
-    effect, posterior = estimate.effect, posterior_of(estimate.tally, estimate.draw_prior)
+    effect, posterior = estimate.effect, estimate.drawn
     found = ExpectedInKind(
         estimate.tally.runs,
         estimate.tally.successes,

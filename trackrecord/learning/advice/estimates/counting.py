@@ -106,7 +106,7 @@ def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float
     for run, kind in zip(reversed(ordered), reversed(positions), strict=True):
         ages.setdefault((kind, run.ended_at), newer[kind])
         newer[kind] += 1
-    return [
+    found = [
         Weighed(
             run,
             decayed(1.0, now - run.ended_at, half_life_days)
@@ -116,6 +116,7 @@ def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float
         )
         for run, kind in zip(ordered, positions, strict=True)
     ]
+    return sorted(found, key=lambda each: (each.run.ended_at, each.weight))
 
 
 def distinct(runs: Iterable[Run]) -> list[Run]:

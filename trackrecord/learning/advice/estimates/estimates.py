@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from math import exp, fsum, log
+from math import fsum
 from typing import Final, NamedTuple
 
 import msgspec
@@ -34,8 +34,6 @@ from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, poster
 
 _NONE: Final = DecayedTally()
 _UNPLACED: Final = TaskAttempt(None, 0, is_after_success=False)
-# A difference of rates is carried to other tasks as a difference of log odds, between these rates.
-_LEAST_RATE: Final = 1e-6
 _PROCEDURES: Final = "procedures"
 _PATTERNS: Final = "patterns"
 # An entry is recommended if the odds are three to one that it does better than is done otherwise:
@@ -61,24 +59,21 @@ class Estimate:
     Attributes:
         level: the most specific level that has runs.
         tally: the runs of that level.
-        usual: the rate that such tasks have otherwise.
-        prior: the rate that the levels above lead one to expect.
+        usual: the rate that such tasks have otherwise, which is expected without a run.
         posterior: the rate of success.
         order_key: the rate by which things are put in order, in which few runs never lead.
+        drawn: the rate as draws have it, which start from the same prior.
         effect: the difference to what such tasks do otherwise.
-        draw_prior: the rate that draws start from, which the project's rate is a part of, with all
-            its runs: what is the best is not expected to be as the others are.
         is_surely_better: whether that is above 0 by more than chance, however many were tested.
     """
 
     level: Level
     tally: DecayedTally
     usual: float
-    prior: float
     posterior: Posterior
     order_key: float
+    drawn: Posterior
     effect: Effect = NO_EFFECT
-    draw_prior: float = 0.5
     is_surely_better: bool = False
 
     @property
@@ -173,7 +168,7 @@ class Estimates:
         """The rate of all tasks."""
         total = self.counts.total
         posterior = posterior_of(total, 0.5, strength=1.0)
-        return Estimate(Level.PROJECT, total, posterior.mean, 0.5, posterior, posterior.mean)
+        return Estimate(Level.PROJECT, total, posterior.mean, posterior, posterior.mean, posterior)
 
     def is_outranked(self, subject: str, label: str) -> bool:
         """Return whether several tell something together at the tasks of what one alone tells.
@@ -191,7 +186,7 @@ class Estimates:
             return self.project
         total = self.counts.total
         prior = base_rate(total.without(tally))
-        return _estimate(Level.KIND, tally, prior, prior, base_rate(total))
+        return _estimate(Level.KIND, tally, prior, base_rate(total))
 
     def procedure(self, signature: str, kind: int | None = None) -> Estimate:
         """Return the rate of a procedure, also of one that was never seen.
@@ -255,26 +250,21 @@ class Estimates:
         effect: Effect,
         kind: int | None,
     ) -> Estimate:
+        total = self.counts.total
         if kind is None:
             if not whole.runs:
                 return self.project
-            usual = self._expected(cells, whole)
-            found = _estimate(level, whole, usual, usual, base_rate(self.counts.total), effect)
-            return replace(found, draw_prior=self._expected(cells))
+            return _estimate(level, whole, self._expected(cells, whole), base_rate(total), effect)
         here = cells.get(kind, _NONE)
-        elsewhere = {each: tally for each, tally in cells.items() if each != kind}
-        usual, draw_prior = (self._rate_without(kind, here, each) for each in (whole, _NONE))
-        prior = self._carried(usual, whole, here, elsewhere)
+        usual, of_kind = self._rate_without(kind, here, whole), self.kind(kind)
         if here.runs:
-            in_order = prior if elsewhere else self.kind(kind).posterior.mean
-            found = _estimate(_IN_KIND[level], here, usual, prior, in_order, effect)
-            return replace(found, draw_prior=draw_prior)
-        if not elsewhere:
-            return self.kind(kind)
-        # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
-        seen = msgspec.structs.replace(whole, decayed_runs=0.0, decayed_successes=0.0)
-        found = _estimate(level, seen, usual, prior, prior, effect)
-        return replace(found, tally=whole, draw_prior=draw_prior)
+            return _estimate(_IN_KIND[level], here, usual, of_kind.posterior.mean, effect)
+        if not whole.runs:
+            return of_kind
+        # Of this kind of task nothing was seen yet.
+        unseen = msgspec.structs.replace(whole, decayed_runs=0.0, decayed_successes=0.0)
+        found = _estimate(level, unseen, usual, of_kind.posterior.mean, effect)
+        return replace(found, tally=whole)
 
     def _rate_without(self, kind: int, part: DecayedTally, whole: DecayedTally) -> float:
         """Return the rate of a kind of task without the estimated part, so that it counts once.
@@ -282,12 +272,12 @@ class Estimates:
         Args:
             kind: the position of the kind of task.
             part: what is estimated, of this kind.
-            whole: the same, of all kinds; nothing to let it count in the project's rate.
+            whole: the same, of all kinds.
         """
         rest = self.counts.by_kind.get(kind, _NONE).without(part)
         return posterior_of(rest, base_rate(self.counts.total.without(whole))).mean
 
-    def _expected(self, cells: Mapping[int, DecayedTally], whole: DecayedTally = _NONE) -> float:
+    def _expected(self, cells: Mapping[int, DecayedTally], whole: DecayedTally) -> float:
         """Return the rate that the tasks of these runs have in the other runs of their kinds."""
         expected = fsum(
             tally.decayed_runs * self._rate_without(kind, tally, whole)
@@ -296,44 +286,34 @@ class Estimates:
         runs = fsum(tally.decayed_runs for tally in cells.values())
         return expected / runs if runs > 0.0 else base_rate(self.counts.total.without(whole))
 
-    def _carried(
-        self,
-        usual: float,
-        whole: DecayedTally,
-        here: DecayedTally,
-        elsewhere: Mapping[int, DecayedTally],
-    ) -> float:
-        """Return the rate expected at a kind of task from other kinds.
-
-        It is the kind's usual rate, better or worse by as much (in log odds) as it did better or
-        worse than usual elsewhere.
-        """
-        if not elsewhere:
-            return usual
-        expected = self._expected(elsewhere, whole)
-        seen = posterior_of(whole.without(here), expected).mean
-        return 1.0 / (1.0 + exp(-(_log_odds(usual) + _log_odds(seen) - _log_odds(expected))))
-
 
 def _estimate(
     level: Level,
     tally: DecayedTally,
     usual: float,
-    prior: float,
-    prior_in_order: float,
+    common: float,
     effect: Effect = NO_EFFECT,
 ) -> Estimate:
     """Return an estimate.
 
     In an order all start from the same prior: few runs at easy tasks must not lead.
+
+    Args:
+        level: whose runs are counted.
+        tally: these runs.
+        usual: the rate that such tasks have otherwise, which is expected without a run.
+        common: the rate that all things that are put in one order are expected to have.
+        effect: the difference to what such tasks do otherwise.
     """
-    order_key = cautious_mean(tally, prior_in_order)
-    return Estimate(level, tally, usual, prior, posterior_of(tally, prior), order_key, effect)
-
-
-def _log_odds(rate: float) -> float:
-    rate = min(1.0 - _LEAST_RATE, max(_LEAST_RATE, rate))
-    return log(rate / (1.0 - rate))
+    return Estimate(
+        level,
+        tally,
+        usual,
+        posterior_of(tally, usual),
+        cautious_mean(tally, common),
+        posterior_of(tally, common),
+        effect,
+    )
 
 
 def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estimates:

@@ -80,9 +80,8 @@ def why(estimate: Estimate) -> tuple[str, ...]:
 
 def _expected(estimate: Estimate, verb: str) -> str:
     return (
-        f"{verb} {percent(estimate.usual, 1)}%; the expected rate of "
-        f"{percent(estimate.prior, 1)}% weighs as much as {PRIOR_STRENGTH:.0f} runs, which gives "
-        f"{percent(estimate.posterior.mean, 1)}%"
+        f"{verb} {percent(estimate.usual, 1)}%; that weighs as much as {PRIOR_STRENGTH:.0f} runs, "
+        f"which gives {percent(estimate.posterior.mean, 1)}%"
     )
 
 
