@@ -114,7 +114,7 @@ def _points(case: HintCase, chance: random.Random) -> list[TrialPoint]:
                 session=str(session), entry=f"{kind}: {number}", kind=kind, at=float(len(found)),
                 is_given=given, probability=probability,
             )  # fmt: skip
-            found.append(TrialPoint(hint, Aftermath(not resumed, resumed, 1 if resumed else 10)))
+            found.append(TrialPoint(hint, Aftermath(resumed, not resumed)))
     return found[: case.points]
 
 

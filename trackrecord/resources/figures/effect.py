@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from trackrecord.learning.advice.effect.comparison import ArmMean, Comparison
     from trackrecord.learning.advice.effect.report import EffectReport
-    from trackrecord.learning.advice.hint_effect import HintComparison, HintedRun, HintEffect
+    from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.advice.effect_decisions import HoldoutDecision
 
@@ -125,9 +125,9 @@ class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
     """Failures that were answered with a hint beside failures that were not.
 
     Attributes:
-        measure: what was compared: whether work resumed within five calls, whether the same call
-            failed again, how many calls it took, whether the run has a verdict, and which.
-        given: the failures with a hint, and their mean by the weights of the trial.
+        measure: what was compared: whether work resumed within five calls, or whether the same call
+            failed again.
+        given: the failures with a hint, and their mean.
         withheld: those without.
         difference: with - without; null where one is missing.
         low: the lower end of its interval; null where there is none.
@@ -181,11 +181,6 @@ class HintEffectAnswer(Answer, frozen=True, kw_only=True):
             measures=tuple(map(HintMeasureAnswer.of, found.overall)),
             _effect=found,
         )
-
-    @property
-    def behind(self) -> tuple[HintedRun, ...]:
-        """The runs of the newest hints that were left to chance, the newest first."""
-        return self._effect.behind
 
     @property
     def in_words(self) -> list[str]:

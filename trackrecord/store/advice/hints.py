@@ -10,7 +10,7 @@ from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.wire.hint import HintBody
 
 from ..database.bulk_insert import insert_rows
-from .runs import read_runs, read_tried_runs
+from .runs import read_tried_runs
 from .tables import hints
 
 _COLUMNS = tuple(column for column in hints.c if column.name != "id")
@@ -112,5 +112,4 @@ def read_hint_effect(
     if not any(each.is_random for each in found):
         return HintEffect()
     runs = read_tried_runs(connection, project_id, limit=limit)
-    judged = read_runs(connection, project_id, limit=limit)
-    return hint_effect_of(found, runs, {run.outcome: run.success for run in judged})
+    return hint_effect_of(found, runs)

@@ -1,10 +1,7 @@
 """The page of the effect of advice: tasks with it and without it."""
 
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Final
-
-from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.texts import (
     VERDICTS,
@@ -13,16 +10,12 @@ from trackrecord.learning.advice.effect.texts import (
     interval_text,
     mean_text,
 )
-from trackrecord.learning.advice.hint_effect import HintedRun
-from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.figures import effect as changes
 from trackrecord.resources.figures.effect import measure_effect
-from trackrecord.store.advice.lesson_runs import runs_by_row
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.page_request import PageRequest
-from .entries import RunBehind
 
 _PATH: Final = "/effect"
 _WORDS: Final = SimpleNamespace(
@@ -34,34 +27,13 @@ def shown(asked: PageRequest) -> PageView:
     """Show whether advice helps."""
     with asked.reading() as connection:
         effect = measure_effect(connection, asked.project, setting=asked.service.settings.holdout)
-        hinted = _runs_with_hints(connection, asked, effect.hints.behind)
     values = {
         "effect": effect,
         "conclusion": conclusion(effect.report),
         "words": _WORDS,
         "kinds": effect.report.kinds or {},
-        "hinted": hinted,
     }
     return PageView("effect.html", "Effect", values)
-
-
-def _runs_with_hints(
-    connection: Connection, asked: PageRequest, behind: Sequence[HintedRun]
-) -> list[RunBehind]:
-    """Return the runs in which hints were left to chance, with the arm of each."""
-    row = project_row(connection, asked.project)
-    found = runs_by_row(connection, row, [each.outcome for each in behind])
-    return [
-        RunBehind(
-            found[each.outcome].outcome_id,
-            found[each.outcome].task_id,
-            found[each.outcome].ended_at,
-            "told" if each.is_given else "not told",
-            found[each.outcome].success,
-        )
-        for each in behind
-        if each.outcome in found
-    ]
 
 
 def hold_out(asked: PageRequest, form: Form) -> ConfirmedAction:
