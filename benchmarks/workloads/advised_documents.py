@@ -8,7 +8,6 @@ from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
-    DifferenceEntry,
     Expected,
     ExpectedInKind,
     KindEntry,
@@ -133,19 +132,5 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
                 for _ in range(2)
             )
             for _ in texts
-        ),
-        # As many as a large project may have.
-        differences=tuple(
-            DifferenceEntry(
-                texts=(place,),
-                example=text,
-                error=f"no such table as table {place % 50}",
-                with_runs=12,
-                with_successes=1,
-                runs=30,
-                successes=16,
-                ended_at=_NOW,
-            )
-            for place, text in list(enumerate(texts))[::10]
         ),
     )

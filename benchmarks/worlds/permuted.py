@@ -118,7 +118,6 @@ def said(answers: Iterable[Rankings]) -> dict[str, int]:
         "lessons": sum(lesson.kind in _COMPARING for each in answers for lesson in each.lessons),
         "failing": sum(len(each.failing) for each in answers),
         "warnings": sum(len(each.anti_patterns) for each in answers),
-        "past tasks": sum(len(each.past_tasks) for each in answers),
     }
 
 

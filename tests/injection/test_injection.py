@@ -24,7 +24,6 @@ from tests.injection.paths import (
     OUTSIDERS,
     PATHS,
     TASKS,
-    markers,
     project_of,
     projects_of,
 )
@@ -34,16 +33,13 @@ from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import error_lines, retry_text
 from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.advice.lessons.history import may_fail
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.runs.failures import error_template
-from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.redaction.redact import redacted
-from trackrecord.learning.text.search_words import in_common
 from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
@@ -109,13 +105,6 @@ SHOWN: dict[str, Callable[[str], str]] = {
     "the output of a tool": as_artifact,
     "a name": identifier,
     "a condition": lambda text: under_other_conditions([(text, text)]),
-    "a similar task": lambda text: similar_task_line(
-        in_common(text, "repair the pump of the old mill"), Difference(7, 3, 3, 3, tool=text)
-    ),
-    "a similar task that met an error": lambda text: similar_task_line(
-        in_common(text, "repair the pump of the old mill"),
-        Difference(7, 3, 4, 0, error=error_text(error_template(text))),
-    ),
 }
 
 
@@ -300,25 +289,6 @@ ASKED = {
     "UserPromptSubmit": ask_hook,
     "MCP": ask_mcp,
 }
-
-
-# What parts failures from successes is told if it is no check, and if the error tells anything.
-TELLS: dict[str, Callable[[str], object]] = {
-    "task": lambda text: not may_fail(text),
-    "other": lambda text: error_text(error_template(text)),
-}
-
-
-@pytest.mark.parametrize("path", TASKS)
-@pytest.mark.parametrize("reader", ASKED)
-def test_what_a_task_finds_of_strangers_words_gives_no_orders(learnt, reader, path):
-    """For each string a similar task is told of those that it came in with, and what they had."""
-    ask = ASKED[reader](learnt)
-    shown = [ask(project_of(path, number), f"please {markers(number)}") for number in NUMBERS]
-    told = [number for number in NUMBERS if TELLS.get(path, bool)(CORPUS[number].text)]
-    assert len(told) >= 80
-    assert [number for number in NUMBERS if markers(number) in shown[number]] == told
-    check(path, reader, shown)
 
 
 @pytest.mark.parametrize("reader", ASKED)

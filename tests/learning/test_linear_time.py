@@ -21,7 +21,6 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
 from trackrecord.learning.strategies.catalogue import as_phrase
 from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.masking import masked
 from trackrecord.learning.text.slug import slug_of_words
 from trackrecord.learning.text.words import words_of
 from trackrecord.wire.outcome import decode_outcome
@@ -62,7 +61,6 @@ WORK: dict[str, Callable[[str], object]] = {
     "compare": lambda text: compare(text, f"not {text}", 1.0),
     "decode_outcome": decoded,
     "find_kinds": kinds_of,
-    "masked": masked,
     "pattern_line": lambda text: pattern_line(
         PatternWording(text, Maturity.PROVEN, Evidence(9, 0, 0, 9.0, 0.0))
     ),

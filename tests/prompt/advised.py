@@ -4,8 +4,6 @@ from array import array
 
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.past.past_differences import past_differences
-from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.prompt.documents.advice_document import (
@@ -18,7 +16,6 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.resources.prompt_documents.advice import difference_entry
 
 NOW = 1_800_000_000.0
 
@@ -40,13 +37,8 @@ def lesson(name, *tools, score=0.9, kind="fails", state="established", said=None
 
 
 def advice(tasks, *, estimates=None, **more):
-    """Advice whose past tasks are {text: [(tools, successes, failures)]} or with an ending."""
-    texts = sorted(tasks)
-    runs_of = {
-        text: tasks[text] if isinstance(tasks[text], list) else tasks[text][0] for text in texts
-    }
-    endings = {text: "" if isinstance(tasks[text], list) else tasks[text][1] for text in texts}
-    repositories = more.pop("repositories", {})
+    """Advice whose past tasks are {text: [(tools, successes, failures)]}."""
+    texts, runs_of = sorted(tasks), tasks
     orders = {
         signature_of(tuple(sorted(tools))): tuple(tools)
         for runs in runs_of.values()
@@ -70,38 +62,9 @@ def advice(tasks, *, estimates=None, **more):
             index=build_index(texts),
             kinds=array("I", [kinds.get(text, 0) for text in texts]).tobytes(),
             runs=tuple(_tallies(runs_of[text], signatures) for text in texts),
-            differences=tuple(
-                difference_entry(each, {text: place for place, text in enumerate(texts)})
-                for each in past_differences(_runs_of_texts(runs_of, endings, repositories))
-            ),
-            is_mixed=len(set(repositories.values())) > 1,
         ),
         **more,
     )
-
-
-def _runs_of_texts(runs_of, endings, repositories):
-    """Runs as the tallies say, each of a task of its own; failures end in their text's error."""
-    made = []
-    for text, tallies in runs_of.items():
-        for tools, successes, failures in tallies:
-            for number in range(successes + failures):
-                is_won = number < successes
-                steps = [RunStep(tool) for tool in tools]
-                if endings[text] and not is_won:
-                    steps[-1] = RunStep(tools[-1], endings[text])
-                made.append(
-                    Run(
-                        outcome=len(made),
-                        task_id=f"t{len(made)}",
-                        ended_at=NOW,
-                        success=is_won,
-                        instruction=text,
-                        repository=repositories.get(text, ""),
-                        steps=tuple(steps),
-                    )
-                )
-    return made
 
 
 def _tallies(runs, signatures):
@@ -159,7 +122,4 @@ _runs = st.lists(
     max_size=3,
 )
 texts = st.lists(_words, min_size=3, max_size=9).map(" ".join)
-past_tasks = st.dictionaries(
-    texts, _runs | st.tuples(_runs, st.sampled_from(["", "no seat", "<n> bags are too many"])),
-    min_size=1, max_size=12,
-)  # fmt: skip
+past_tasks = st.dictionaries(texts, _runs, min_size=1, max_size=12)

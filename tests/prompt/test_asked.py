@@ -118,7 +118,7 @@ def test_a_section_that_there_is_not(given):
             assert known.problem == (
                 "exclude: there is no section 'lesson': the sections are lessons, anti_patterns, "
                 "failing, "
-                "patterns, procedures, competences, memories, past_tasks, errors, evidence"
+                "patterns, procedures, competences, memories, errors, evidence"
             )
             assert "Use uv" in known.prompt
 

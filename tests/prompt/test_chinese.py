@@ -125,7 +125,7 @@ def test_every_kind_has_a_label_and_a_gist_in_both_languages():
                 assert other.gist
                 assert not {"lines", "lang", "translations"} & shown(other).keys()
     assert seen >= {
-        "patterns", "anti_patterns", "failing", "competences", "memories", "past_tasks", "lessons",
+        "patterns", "anti_patterns", "failing", "competences", "memories", "lessons",
     }  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.prompt.documents.rankings_document import (
@@ -76,7 +75,6 @@ def test_what_agents_wrote_stays_data(text):
     for line in (
         memory_line(text, MemoryType.MEMORY, confidence=0.5),
         memory_line(text, MemoryType.ANTI_PATTERN, confidence=0.5),
-        similar_task_line(text, Difference(9, 5, 4, 4, tool=text)),
     ):
         assert len(line.splitlines()) == 1
         assert "```" not in line

@@ -22,7 +22,7 @@ TASKS = {
     ],
     "refund an order that was returned": [(("get_order", "issue_refund"), 2, 1)],
     "repair the build of the shop": [(("read_log", "edit_file"), 2, 1)],
-    "repair the red build": ([(("read_log",), 0, 2)], "no such module"),
+    "repair the red build": [(("read_log",), 0, 2)],
 }
 KINDS = {"repair the build of the shop": 1, "repair the red build": 1}
 LESSONS = (
@@ -233,16 +233,6 @@ def test_a_tool_is_named_by_the_words_that_other_tasks_lack():
     assert ids(asked(counted, "cancel my reservation").lessons) == []
 
 
-def test_an_error_is_told_once():
-    """That it made the difference to a similar task is not said where a lesson names it."""
-    red = {"repair the red build": ([(("read_log",), 9, 9)], "no such module")}
-    alone = asked(advice(red), "repair the red build")
-    assert "[9 of 18 succeeded: after no such module 0 of 9, without 9 of 9]" in alone.prompt
-    known = lesson("no such module", "read_log", usual=1.0)
-    both = asked(advice(red, lessons=(known,)), "repair the red build")
-    assert both.prompt.count("no such module") == 1
-
-
 def test_where_nothing_tells_what_is_related_the_few_strongest_stand_in():
     """Of the lessons about tools that most of the project's runs use."""
     many = tuple(
@@ -293,41 +283,6 @@ def test_why_each_line_is_in_and_the_best_others_are_not():
     assert tight.prompt == ""
     assert any("no room in the budget of 10 tokens" in why.reason for why in tight.why)
     assert len(tight.why) <= 10
-
-
-REFUNDS = [(("look", "refund"), 38, 0), (("look", "drop"), 0, 22)]
-
-
-def test_a_past_task_is_shown_by_one_real_text():
-    """No mask stands in it: what may be personal is left out, unless the setting says otherwise."""
-    text = "I am Anya Garcia, refund order 4711 of mia_li_3668 to anya@example.com"
-    plain = ContextRules(mask_past_tasks=False)
-    shown = asked(advice({text: REFUNDS}), "refund the order").prompt
-    assert '"refund order … of … to …" [38 of 60 succeeded: ' in shown
-    assert "{" not in shown
-    shown = asked(advice({text: REFUNDS}), "refund the order", rules=plain).prompt
-    assert '"I am Anya Garcia, refund order 4711 of mia_li_3668' in shown
-
-
-def test_a_past_task_of_another_repository_is_not_told():
-    """In a project of several, the conditions or the text must name the task's own."""
-    texts = {"Refund order 1": REFUNDS, "Repair the build": [(("look",), 1, 1)]}
-    both = advice(texts, repositories={"Refund order 1": "team/shop", "Repair the build": "tools"})
-    one = advice(texts, repositories=dict.fromkeys(texts, "team/shop"))
-    assert not one.past_tasks.is_mixed
-    asked_in = [
-        ("refund order 9", None, False),
-        ("refund order 9 in team/shop", None, True),
-        ("refund order 9 of the Shop", None, True),
-        ("refund order 9 of the shoppers", None, False),
-        ("refund order 9", {"repository": "team/shop"}, True),
-        ("refund order 9", {"repository": "shop"}, True),
-        ("refund order 9 of the shop", {"repository": "tools"}, False),
-    ]
-    for task, conditions, is_told in asked_in:
-        for counted, wanted in ((both, is_told), (one, True)):
-            found = asked(counted, task, conditions=conditions).past_tasks
-            assert bool(found) is wanted, (task, conditions)
 
 
 def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
@@ -390,5 +345,3 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
         )  # fmt: skip
         assert ("apply_patch" in answer.prompt) is is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told
-        # Two texts that read alike are told once.
-        assert len(answer.past_tasks) == is_told

@@ -2,19 +2,17 @@
 
 import re
 
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.learning.text.masking import masked
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, exposure_plan_of
 from trackrecord.prompt.documents.presentation import present_failing, present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
@@ -81,16 +79,12 @@ def close_texts(tasks, counted, task):
     return [known[place] for place, cosine in found if cosine >= found[0][1] / 2]
 
 
-def runs_of(tasks, text):
-    return tasks[text] if isinstance(tasks[text], list) else tasks[text][0]
-
-
 @given(past_tasks, texts, st.sampled_from(["en", "zh"]))
 def test_recommended_procedures_count_what_similar_tasks_used(tasks, task, language):
     """The counts are those of the close past tasks, and successes used it more often."""
     counted = advice(tasks)
     answer = asked(EMPTY, counted, task, language)
-    runs = [run for text in close_texts(tasks, counted, task) for run in runs_of(tasks, text)]
+    runs = [run for text in close_texts(tasks, counted, task) for run in tasks[text]]
     lines = [line for line in answer.prompt.split("\n") if USED[language].fullmatch(line)]
     assert len(lines) == len(answer.procedures) <= 2
     for line in lines:
@@ -113,56 +107,6 @@ def test_recommended_procedures_count_what_similar_tasks_used(tasks, task, langu
             (sum(run[1] for run in some), sum(run[2] for run in some)) for some in sets_or_parts
         ]
         assert not failures or used / successes > used_by_failures / failures
-
-
-_ways = st.sets(st.sampled_from(["get", "search", "cancel", "book"]), min_size=1, max_size=3)
-_often = st.lists(
-    st.tuples(_ways.map(lambda ways: tuple(sorted(ways))), st.integers(0, 20), st.integers(0, 20)),
-    min_size=2, max_size=3,
-)  # fmt: skip
-_repeated = st.dictionaries(
-    st.sampled_from(["cancel order 17", "cancel order 3", "book a flight", "cancel a flight"]),
-    _often | st.tuples(_often, st.sampled_from(["", "no seat", "<n> bags are too many"])),
-    min_size=1, max_size=4,
-)  # fmt: skip
-
-
-@given(_repeated, st.sampled_from(["cancel the order", "book the flight", "flight"]))
-@example({"cancel order 17": [(("get",), 20, 0), (("search",), 0, 20)]}, "cancel the order")
-@example({"cancel order 3": ([(("get",), 20, 9)], "no seat")}, "cancel the order")
-def test_similar_tasks_say_what_made_the_difference(tasks, task):
-    """All runs of all texts that are alike are counted, as they are in either language."""
-    counted = advice(tasks)
-    answers = {language: asked(EMPTY, counted, task, language) for language in ("en", "zh")}
-    found = answers["en"].past_tasks
-    assert [each.id for each in found] == [each.id for each in answers["zh"].past_tasks]
-    for entry in found:
-        alike = [text for text in tasks if masked(text) == entry.text]
-        runs = [(*run, text) for text in alike for run in runs_of(tasks, text)]
-        total, won = sum(run[1] + run[2] for run in runs), sum(run[1] for run in runs)
-        told = {language: ENDED[language].search(entry.lines[language]) for language in ENDED}
-        numbers = {
-            language: tuple(
-                int(each[name]) for name in ("won", "total", "w", "with", "o", "others")
-            )
-            for language, each in told.items()
-        }
-        assert numbers["en"] == numbers["zh"]
-        assert numbers["en"][:2] == (won, total)
-        having = [_having(told["en"]["fact"], run, tasks) for run in runs]
-        with_won, with_all = sum(each[0] for each in having), sum(map(sum, having))
-        assert numbers["en"][2:] == (with_won, with_all, won - with_won, total - with_all)
-        # No line without a difference.
-        assert with_won * (total - with_all) != (won - with_won) * with_all
-
-
-def _having(fact, run, tasks):
-    """The successes and failures of runs of which a fact is so."""
-    tools, won, lost, text = run
-    if fact.startswith("with "):
-        return (won, lost) if fact.removeprefix("with ") in tools else (0, 0)
-    ending = "" if isinstance(tasks[text], list) else tasks[text][1]
-    return (0, lost) if ending and error_text(ending) == fact.removeprefix("after ") else (0, 0)
 
 
 @given(

@@ -121,42 +121,6 @@ def reported(number, *, success, task_id=None, **more):
     return scorer.score(decode_outcome(body), body, received_at=at, outcome_id="none")
 
 
-def test_similar_past_tasks_are_counted_as_a_whole(store):
-    """Thirty-eight successes, then twenty-two failures: told with what differed, without a mask."""
-    teach(
-        store,
-        [
-            reported(
-                number, success=number < 38, instruction=f"Refund order {number}",
-                tool_graph=[{"tool": "find_order"}, {"tool": "refund" if number < 38 else "drop"}],
-            )
-            for number in range(60)
-        ],
-    )  # fmt: skip
-    answer = told(store, "Refund order 4711")
-    (entry,) = answer.past_tasks
-    assert entry.lines["en"] == (
-        '- "Refund order …" [38 of 60 succeeded: with refund 38 of 38, without 0 of 22]'
-    )
-    assert entry.lines["en"] in answer.prompt
-    assert "{" not in answer.prompt
-
-
-def test_how_similar_past_tasks_ended_is_not_told(store):
-    """Where nothing differed, what others ended in says nothing of the next one."""
-    teach(
-        store,
-        [
-            reported(
-                number, success=number < 38, instruction=f"Refund order {number}",
-                tool_graph=[{"tool": "find_order"}, {"tool": "refund"}],
-            )
-            for number in range(60)
-        ],
-    )  # fmt: skip
-    assert told(store, "Refund order 4711").past_tasks == ()
-
-
 LOOK = {"tool": "look"}
 
 

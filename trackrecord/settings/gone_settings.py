@@ -16,7 +16,9 @@ _GONE: Final[Mapping[str, str]] = {
     "antipatterns": "examples_kept",
     "benchmark": "history_max",
     "competence": "max_arguments max_tools max_triggers",
-    "context": "code_ratio json_ratio markdown_ratio max_candidates max_learnt prose_ratio",
+    "context": (
+        "code_ratio json_ratio markdown_ratio mask_past_tasks max_candidates max_learnt prose_ratio"
+    ),
     "criteria": "feedback_shown floor little_evidence_below named_value weight_without_feedback",
     "embeddings": "batch_size prompt_timeout_s retry_after_s",
     "errors": (

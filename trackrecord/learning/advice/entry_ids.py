@@ -9,6 +9,6 @@ LESSON: Final = "lesson:"
 FAILING: Final = "failing:"
 PROCEDURE: Final = "procedure:"
 MEMORY: Final = "memory:"
-PAST_TASK: Final = "task:"
 
-PREFIXES: Final = (LESSON, FAILING, PROCEDURE, MEMORY, PAST_TASK)
+# The last one is of an earlier version.
+PREFIXES: Final = (LESSON, FAILING, PROCEDURE, MEMORY, "task:")

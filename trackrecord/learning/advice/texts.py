@@ -1,24 +1,12 @@
-"""The texts about recommended procedures, similar past tasks and lessons in a prompt."""
+"""The texts about recommended procedures and lessons in a prompt."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..text.language import Language
 
-_TASK_LIMIT: Final = 100
 _MOST_STEPS: Final = 8
-# A beginning that only says who asks.
-_WHO: Final = re.compile(
-    r"\A(?:You are|I am|My name is) \{(?:name|id)\}(?: ?\([a-zA-Z ]{0,20}:? ?\{id\}\))?[.,;:]?"
-    r"(?: and\b)?\W*"
-)
-# What was masked is left out, with the marks that stood around it.
-_MASK: Final = re.compile(r"#?\{(?:name|id|n|mail|url|path)\}")
-# Of several gaps in a row one is shown, and none in front.
-_GAPS: Final = re.compile(r"…(?:[\s,.;:]*…)+")
-_GAP_IN_FRONT: Final = re.compile(r"\A…[\s,.;:]*(?=\w)")
 
 
 class ProcedureUsage(NamedTuple):
@@ -49,26 +37,6 @@ class Gain(NamedTuple):
     won: int
     runs: int
     effect: float
-
-
-class Difference(NamedTuple):
-    """A difference between the successful and the failed runs of like tasks.
-
-    Attributes:
-        runs: all runs.
-        successes: the successful ones among them.
-        with_runs: the runs that used the tool or met the error.
-        with_successes: the successful ones among these.
-        tool: the tool; "" if an error made the difference.
-        error: what the error tells, as lessons name errors.
-    """
-
-    runs: int
-    successes: int
-    with_runs: int
-    with_successes: int
-    tool: str = ""
-    error: str = ""
 
 
 def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Language = "en") -> str:
@@ -132,52 +100,6 @@ def counted_line(line: str) -> str:
     content, _, label = line.rpartition("[")
     _, _, counts = label.rpartition(" - ")
     return f"{content}[{counts}"
-
-
-def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
-    """Return the line of similar past tasks: how often they succeeded, and with which tools.
-
-    Args:
-        text: the beginning of the instruction of one of them, masked if need be.
-        difference: what told their successes from their failures.
-        language: of the text.
-    """
-    told = (_told_zh if language == "zh" else _told_en)(difference)
-    return f"- {_task_text(text)} [{told}]"
-
-
-# A line is written in each language, and of the same texts and tools for one task after another.
-@lru_cache(maxsize=1024)
-def _task_text(text: str) -> str:
-    # Imported with the first text: it takes an agent's memory.
-    from ..text.inert import ELLIPSIS, one_line, quoted
-
-    shown = _MASK.sub(ELLIPSIS, _WHO.sub("", one_line(text, 4 * _TASK_LIMIT)))
-    shown = _GAP_IN_FRONT.sub("", _GAPS.sub(ELLIPSIS, shown))
-    if len(shown) > _TASK_LIMIT:
-        # Cut between words; a text without spaces is cut where it must be.
-        shown = (
-            shown[: _TASK_LIMIT - 2].rpartition(" ")[0] or shown[: _TASK_LIMIT - 2]
-        ) + f" {ELLIPSIS}"
-    return quoted(shown, _TASK_LIMIT)
-
-
-def _told_en(told: Difference) -> str:
-    with_it = f"with {_name(told.tool)}" if told.tool else f"after {told.error}"
-    others, others_won = told.runs - told.with_runs, told.successes - told.with_successes
-    return (
-        f"{told.successes} of {told.runs} succeeded: {with_it} {told.with_successes} of "
-        f"{told.with_runs}, without {others_won} of {others}"
-    )
-
-
-def _told_zh(told: Difference) -> str:
-    with_it = f"用{_name(told.tool)}" if told.tool else f"遇到{told.error}"
-    others, others_won = told.runs - told.with_runs, told.successes - told.with_successes
-    return (
-        f"{told.runs}次中{told.successes}次成功:{with_it}的{told.with_runs}次中"
-        f"{told.with_successes}次,其余{others}次中{others_won}次"
-    )
 
 
 def _steps(tools: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ _MOST_GENERAL: Final = 5
 _MOST_RELATED: Final = 5
 _BULLET: Final = "- "
 # What is made of entries once; those of other feeds are made for one task.
-MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
+MADE_FOR_TASKS: Final = frozenset({"procedures"})
 # Procedures may stand in both.
 _RECOMMENDED: Final = "procedures"
 _RECORDS: Final = "competences"

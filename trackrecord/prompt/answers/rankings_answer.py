@@ -19,7 +19,6 @@ from ..documents.rankings_document import (
     RankedMemory,
     RankedPattern,
     RankedProcedure,
-    RankedTask,
 )
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
@@ -53,7 +52,6 @@ class Rankings:
             fitted, best first; none without a task.
         competences: competence records that fitted, best first.
         memories: memories that fitted, best first; with a task only those that have to do with it.
-        past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
         criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
             text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
@@ -84,7 +82,6 @@ class Rankings:
     procedures: tuple[RankedProcedure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
-    past_tasks: tuple[RankedTask, ...] = ()
     criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0

@@ -40,7 +40,6 @@ from ..choosing.section_entries import (
     lessons_for,
     memories_for,
     procedures_for,
-    similar_tasks_for,
 )
 
 ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
@@ -231,22 +230,8 @@ _ROWS: Final = (
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
         prefix=entry_ids.MEMORY,
     ),
-    # A memory of another kind: weighed as one, told apart by its id and its section.
-    Section(
-        "past_task",
-        "memory",
-        PAST_TASKS_HEADING,
-        feed=Feed(
-            "past_tasks",
-            "memory_weight",
-            0.25,
-            similar_tasks_for,
-            is_of_advice=True,
-            at_most=3,
-        ),
-        is_last=True,
-        prefix=entry_ids.PAST_TASK,
-    ),
+    # A memory of another kind, of an agent's own.
+    Section("past_task", "memory", PAST_TASKS_HEADING, _BLOCKS, is_last=True),
     Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
     Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
     # What went wrong in the task before: evidence of another kind.

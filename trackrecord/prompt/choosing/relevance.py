@@ -11,10 +11,9 @@ from trackrecord.learning.memories.rules import recall_rank
 from trackrecord.learning.text.search_words import asked_words
 from trackrecord.learning.text.words import overlap, similarity, words_of
 
-from ..documents.rankings_document import RankedCompetence, RankedMemory, RankedTask
+from ..documents.rankings_document import RankedCompetence, RankedMemory
 
-_Entry = TypeVar("_Entry", RankedCompetence, RankedMemory, RankedTask)
-_Text = TypeVar("_Text", RankedMemory, RankedTask)
+_Entry = TypeVar("_Entry", RankedCompetence, RankedMemory)
 
 _TEXTS_REMEMBERED = 8192
 
@@ -92,7 +91,7 @@ def _ranked(entries: Iterable[tuple[_Entry, float]]) -> list[tuple[_Entry, float
     return sorted(entries, key=lambda each: (-each[0].score, each[0].id))
 
 
-def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
+def _related(entries: Iterable[RankedMemory], task: str) -> list[tuple[RankedMemory, float]]:
     """Return the entries that share words with a task; relevance is relative to the best."""
     asked = _asked_remembered(task)
     found = []

@@ -277,17 +277,6 @@ def memories_for(known: PromptInputs) -> SectionOffers:
     return SectionOffers([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 
-def similar_tasks_for(known: PromptInputs) -> SectionOffers:
-    """Offer similar past tasks of which it is known what made the difference."""
-    if not known.task or known.advice is None:
-        return SectionOffers()
-    from .similar_tasks import past_tasks_for
-
-    told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
-    found = past_tasks_for(known, told)
-    return SectionOffers([Offer(each, each.score, each.score, "text") for each in found])
-
-
 def _general(known: PromptInputs, entries: Sequence[Any]) -> list[Offer]:
     """Return the best entries, unless similar tasks say that the task does not use their tools."""
     return [] if known.can_tell else offers_of(entries[:FEW])

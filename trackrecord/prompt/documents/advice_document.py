@@ -219,34 +219,6 @@ class KindEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     expected: Expected
 
 
-class DifferenceEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A difference between successes and failures of past tasks with similar texts.
-
-    Attributes:
-        texts: the positions of their texts.
-        example: the beginning of one of the texts, as it was reported.
-        repository: where they worked; "" if not reported.
-        tool: the tool that made the difference; "" if an error did.
-        error: what that error tells.
-        with_runs: the runs that used the tool or met the error.
-        with_successes: the successful ones among them.
-        runs: all runs.
-        successes: the successful ones among all.
-        ended_at: when the last run ended, seconds since the epoch.
-    """
-
-    texts: tuple[int, ...]
-    example: str
-    repository: str = ""
-    tool: str = ""
-    error: str = ""
-    with_runs: int
-    with_successes: int
-    runs: int
-    successes: int
-    ended_at: float
-
-
 class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Past tasks, each text once, known by their position in the index.
 
@@ -255,15 +227,11 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
         kinds: the position of each text's kind of task: unsigned 32-bit integers.
         runs: for each text, its runs by procedure: (position of the procedure, successes,
             failures, when the last one ended, the moment as of which the successes vote).
-        differences: what told successes from failures, where that is known.
-        is_mixed: whether the runs worked in several repositories, or only some in a known one.
     """
 
     index: TaskIndex = TaskIndex()
     kinds: bytes = b""
     runs: tuple[tuple[tuple[int, int, int, float, float], ...], ...] = ()
-    differences: tuple[DifferenceEntry, ...] = ()
-    is_mixed: bool = False
 
 
 class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -300,42 +300,6 @@ class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
         return self.text
 
 
-class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A past task as agents are shown it.
-
-    Attributes:
-        id: the outcome that says how it ended.
-        task_id: the task.
-        text: the beginning of its instruction.
-        success: whether it reached its goal.
-        verdict: what its score stands for.
-        ended_at: when it ended, seconds since the epoch.
-        score: how well it fits the task that was asked for; 0 when none was.
-        lines: its line of prompt text by language.
-        lang: the language of its label and its gist.
-    """
-
-    id: str
-    task_id: str
-    text: str
-    success: bool
-    verdict: str
-    ended_at: float
-    score: float
-    lines: Lines
-    lang: str = "en"
-
-    @property
-    def label(self) -> str:
-        """Return the label for people."""
-        return label("past task", self.lang)
-
-    @property
-    def gist(self) -> str:
-        """Return a summary for a table of all kinds."""
-        return gist(self.lines, self.lang)
-
-
 class RankedCriterion(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A criterion with its weight, as agents are shown it.
 

@@ -24,9 +24,6 @@ class ContextRules:
             candidates.
         learnt_tokens: budget of `rankings()` in tokens where the caller gives none, and the most
             that all learnt entries together take of the budget of `context()`.
-        mask_past_tasks: whether names, ids, addresses and numbers are replaced by placeholders in
-            what the texts and errors of past tasks tell other agents, and no more of such a text
-            stands in a prompt than the words that the task at hand has, too.
         include: the sections of what is learnt that prompts have, for example
             `["lessons", "memories"]`. If empty, all.
         exclude: the sections of what is learnt that prompts do not have.
@@ -57,7 +54,6 @@ class ContextRules:
     max_candidates: Inner[int] = 100
     max_learnt: Inner[int] = 100
     learnt_tokens: int = 400
-    mask_past_tasks: bool = True
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     phase_weight: float = 1.0

@@ -19,7 +19,6 @@ from trackrecord.learning.advice.lessons.lesson import (
     LessonState,
     subject_tools,
 )
-from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
@@ -29,7 +28,6 @@ from trackrecord.learning.advice.moments.commands import (
 )
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
-from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
@@ -42,7 +40,6 @@ from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
-    DifferenceEntry,
     Expected,
     ExpectedInKind,
     KindEntry,
@@ -223,7 +220,6 @@ def _document(
         kinds=_kinds(found_estimates),
         past_tasks=_past_tasks(
             past_tasks_of(runs),
-            runs,
             positions,
             found_estimates.kind_of_runs,
             rules.decay.half_life_days,
@@ -367,7 +363,6 @@ def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
 
 def _past_tasks(
     tasks: Sequence[RunsOfText],
-    runs: Sequence[Run],
     positions: Mapping[str, int],
     kind_of_runs: Mapping[int, int],
     half_life_days: float,
@@ -377,27 +372,8 @@ def _past_tasks(
         return positions.get(signature_of(order), NO_PROCEDURE)
 
     texts = [task.text for task in tasks]
-    places = {text: place for place, text in enumerate(texts)}
     return PastTasks(
         index=build_index(texts),
         kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
         runs=tuple(tallies_of(task, position_of, half_life_days) for task in tasks),
-        differences=tuple(difference_entry(each, places) for each in past_differences(runs)),
-        is_mixed=len({run.repository for run in runs}) > 1,
-    )
-
-
-def difference_entry(found: PastDifference, places: Mapping[str, int]) -> DifferenceEntry:
-    """Return what made a difference as it is cached; texts are known by their places."""
-    return DifferenceEntry(
-        texts=tuple(places[text] for text in found.texts if text in places),
-        example=found.example,
-        repository=found.repository,
-        tool=found.fact.tool,
-        error=error_text(found.fact.error) if found.fact.error else "",
-        with_runs=found.with_runs,
-        with_successes=found.with_successes,
-        runs=found.runs,
-        successes=found.successes,
-        ended_at=found.last_at,
     )

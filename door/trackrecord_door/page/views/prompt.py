@@ -30,7 +30,6 @@ _MOST_CONDITIONS: Final = 50
 _NAMES: Final[Mapping[str, str]] = {
     "anti_patterns": "Warnings",
     "failing": "Procedures that fail",
-    "past_tasks": "Past tasks",
     "competences": "Competence records",
 }
 

@@ -13,8 +13,10 @@ from ..runs.runs import Run
 from ..tasks.kinds import Kinds
 from .posterior import DecayedTally
 
-# The best way of doing a task changes with the code and the services it meets, not with the days.
-HALF_LIFE_RUNS: Final = 80.0
+# The best way of doing a task changes with the code and the services that it meets: evidence weighs
+# half after 80 newer runs of four ways, after more where there are more ways.
+_RUNS_OF_A_WAY: Final = 20.0
+_LEAST_RUNS: Final = 80.0
 
 _Key = TypeVar("_Key", int, str)
 
@@ -95,22 +97,25 @@ def procedure_of(run: Run) -> str:
 def weighed(runs: Iterable[Run], kinds: Kinds, now: float, half_life_days: float) -> list[Weighed]:
     """Return each run once with its weight, in the order in which they ended.
 
-    Evidence weighs half after so many days, and after `HALF_LIFE_RUNS` newer runs of its kind of
-    task. Sums over it do not depend on the order of delivery: runs that ended at one moment weigh
-    the same.
+    Evidence weighs half after so many days, and after so many newer runs of its kind of task that
+    each way of doing it could be tried `_RUNS_OF_A_WAY` times. Sums over it do not depend on the
+    order of delivery: runs that ended at one moment weigh the same.
     """
     ordered = distinct(runs)
     positions = kinds.positions(ordered)
     newer: Counter[int] = Counter()
     ages: dict[tuple[int, float], int] = {}
+    ways: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
     for run, kind in zip(reversed(ordered), reversed(positions), strict=True):
         ages.setdefault((kind, run.ended_at), newer[kind])
         newer[kind] += 1
+        ways[kind].add(tuple(run.patterns) or (procedure_of(run),))
+    half_lives = {kind: max(_LEAST_RUNS, _RUNS_OF_A_WAY * len(ways[kind])) for kind in ways}
     found = [
         Weighed(
             run,
             decayed(1.0, now - run.ended_at, half_life_days)
-            * exp2(-ages[kind, run.ended_at] / HALF_LIFE_RUNS),
+            * exp2(-ages[kind, run.ended_at] / half_lives[kind]),
             kind,
             procedure_of(run),
         )

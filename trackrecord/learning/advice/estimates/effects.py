@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
+from operator import attrgetter
 from statistics import NormalDist
 from typing import Final, NamedTuple, TypeVar
 
@@ -147,7 +148,7 @@ def effects_of(runs: Iterable[EffectRun]) -> dict[str, Effect]:
     """
     strata: defaultdict[str, _Cell] = defaultdict(_Cell)
     labels: defaultdict[str, defaultdict[str, _Cell]] = defaultdict(lambda: defaultdict(_Cell))
-    for run in runs:
+    for run in sorted(runs, key=attrgetter("weight")):
         strata[run.stratum].add(run)
         for label in run.labels:
             labels[label][run.stratum].add(run)

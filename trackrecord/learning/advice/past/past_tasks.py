@@ -3,17 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
 from ...numbers.decay import DecayRules, moment_of
-from ...text.masking import masked
 from ..runs.runs import Run
 from ..tasks.task_index import build_index
 from .votes import Ballots, Tally
 
-# Only this much of an instruction is told.
-LONGEST_TOLD: Final = 160
 # Only this much of it tells one text from another.
 LONGEST_TEXT: Final = 300
 MOST_TEXTS: Final = 10_000
@@ -96,13 +92,6 @@ def text_of(run: Run) -> str:
     """Return the text that a run is found by; "" without one."""
     # An agent that reports no instruction may say what set the task off.
     return " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
-
-
-# Most texts are there again when advice is next counted; of the longest ones this holds 8 MB.
-@lru_cache(maxsize=MOST_TEXTS)
-def group_of(text: str) -> str:
-    """Return what texts have in common that differ in names and numbers alone."""
-    return masked(text[:LONGEST_TOLD])
 
 
 def _add(task: RunsOfText, run: Run) -> None:

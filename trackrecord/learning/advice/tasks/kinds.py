@@ -14,7 +14,6 @@ from typing import Final
 from zlib import crc32
 
 from ...text.inert import one_line, unlabelled
-from ...text.masking import masked
 from ..runs.runs import Run
 from .task_clusters import Clusters, find_clusters
 
@@ -26,6 +25,8 @@ _LEAST_RUNS: Final = 3
 _MOST_TEXTS: Final = 600
 _MOST_NAME_CHARS: Final = 60
 _DIGIT: Final = re.compile(r"\d")
+# An id, a number, a date, a path with one of these.
+_WITH_DIGITS: Final = re.compile(r"[^\s\d]{0,200}\d\S*")
 
 _TRIGGER: Final = "trigger"
 _WORDS: Final = "words"
@@ -127,7 +128,7 @@ def _of_each_template(texts: Counter[str], most: int) -> list[str]:
         return sorted(texts)
     templates: defaultdict[str, list[str]] = defaultdict(list)
     for text in sorted(texts, key=lambda text: (-texts[text], _digest(text), text)):
-        templates[masked(text)].append(text)
+        templates[_WITH_DIGITS.sub("#", text)].append(text)
     turns = zip_longest(*templates.values())
     in_turn = (text for turn in turns for text in turn if text is not None)
     return sorted(islice(in_turn, most))
