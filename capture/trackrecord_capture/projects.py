@@ -28,17 +28,19 @@ class RunProjects:
         self._mapping = mapping or {}
         self._claims = claims
 
-    def of(self, folder: str, repository: str = "") -> str:
+    def of(self, folder: str, repository: str = "", *, has_git: bool = False) -> str:
         """Return the project of work in a folder, a name that any project can have.
 
         Args:
             folder: the path that was worked in; "" if unknown. It need not exist any more.
             repository: the address or the name of the repository, if the source says so.
+            has_git: whether the source says that git had the folder then.
 
         Returns:
             What the map says; else the name of the git repository's remote, or of its main working
-            tree; else that of `repository`; else the folder's own name; "default" if nothing is
-            known. A name that belongs to another repository gets a suffix.
+            tree; else that of `repository`; else what the folder belonged to when it was there;
+            else the folder's own name; "default" if nothing is known. A name that belongs to
+            another repository gets a suffix.
 
         Raises:
             StoreUnfit: the claims cannot be read or written.
@@ -53,9 +55,11 @@ class RunProjects:
             return DEFAULT_PROJECT
         name = valid_name(redacted(found.name)[:MAX_CHARS]) or DEFAULT_PROJECT
         found = found._replace(name=name)
-        if self._claims is None or not found.identity:
+        if self._claims is None:
             return name
-        return self._claims.project(found)
+        if found.tree:
+            return self._claims.project(found)
+        return self._claims.gone(found, has_git=has_git)
 
     def named(self, project: str) -> str:
         """Return a project that a program names; no repository of that name gets it."""

@@ -4,6 +4,9 @@ A folder is named by whoever wrote it. So the first repository of a name has it,
 of that name gets a project of its own, with a suffix, as does each of the name of a project that
 programs named before. A small SQLite file in the home, which outlives the state of the capture:
 without it, the next repository of a name would have it.
+
+Working trees are remembered, too: what is read of one that is gone belongs to the project that it
+had. A repository that is moved, or whose remote changes, keeps its project.
 """
 
 import hashlib
@@ -21,11 +24,12 @@ from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
 from trackrecord.process.folders import make_private_folder
 from trackrecord.process.sqlite_files import connect
 
-from .repositories import Repository
+from .repositories import Repository, last_part, parents
 
 FILE_NAME: Final = "projects.db"
 _BUSY_S: Final = 30.0
 _MOST_FOLDERS: Final = 100
+_MOST_TREES: Final = 10_000
 # Digits of a digest of the repository, as many as are needed.
 _SUFFIXES: Final = (4, 8, 16, 32)
 _SCHEMA: Final = """
@@ -42,7 +46,17 @@ _SCHEMA: Final = """
         since REAL NOT NULL,
         PRIMARY KEY (project, folder)
     ) WITHOUT ROWID;
-    PRAGMA user_version = 1;
+    CREATE TABLE IF NOT EXISTS alias (
+        repository TEXT PRIMARY KEY,
+        project TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS tree (
+        folder TEXT PRIMARY KEY,
+        project TEXT NOT NULL,
+        mark TEXT NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID;
+    PRAGMA user_version = 2;
 """
 
 
@@ -99,17 +113,45 @@ class ProjectClaims:
         Raises:
             StoreUnfit: the file cannot be used.
         """
-        name = name or repository.name
-        repository = Repository(name, _text(repository.identity), _text(repository.folder))
+        repository = _storable(repository._replace(name=name or repository.name))
         with self._opened() as connection:
-            project = _claimed(connection, name, repository)
+            project = _claimed(connection, repository)
             if project is None:
                 connection.execute("BEGIN IMMEDIATE")
-                project = _claimed(connection, name, repository) or _claim(
-                    connection, name, repository
+                project = (
+                    _claimed(connection, repository)
+                    or _renamed(connection, repository)
+                    or _claim(connection, repository)
                 )
             _note_folder(connection, project, repository.folder)
+            _note_tree(connection, project, repository)
         return project
+
+    def gone(self, repository: Repository, *, has_git: bool) -> str:
+        """Return the project of work in a folder that git does not have now.
+
+        Args:
+            repository: what its path or the source says of it; with no identity its name alone.
+            has_git: whether the source says that git had it then.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        repository = _storable(repository)
+        with self._opened() as connection:
+            known = _claimed(connection, repository) if repository.identity else None
+            is_remote = repository.identity.startswith("remote:")
+            if found := (is_remote and known) or _remembered(connection, repository.folder):
+                return found
+            if not repository.identity and (found := _of_name(connection, repository.name)):
+                return found
+            if not repository.identity:
+                if _owner(connection, repository.name) is None:
+                    return repository.name
+                repository = repository._replace(identity=f"name:{repository.name}")
+            elif has_git and not is_remote:
+                _take_in_below(connection, repository.folder)
+        return self.project(repository._replace(tree=repository.folder if has_git else ""))
 
     def claimed(self, repository: Repository) -> str | None:
         """Return the project that a repository has, None if it has none yet; nothing is written.
@@ -119,9 +161,9 @@ class ProjectClaims:
         """
         if not self._path.exists():
             return None
-        repository = repository._replace(identity=_text(repository.identity))
+        repository = _storable(repository)
         with self._opened() as connection:
-            return _claimed(connection, repository.name, repository)
+            return _claimed(connection, repository) or _remembered(connection, repository.folder)
 
     def reserve(self, project: str) -> None:
         """Keep the name that a program gave to a project: no repository of that name gets it.
@@ -192,8 +234,8 @@ class ProjectClaims:
         with self._opened() as connection:
             connection.execute("PRAGMA secure_delete=on")
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("DELETE FROM claim WHERE project = ?", (project,))
-            connection.execute("DELETE FROM folder WHERE project = ?", (project,))
+            for table in ("claim", "folder", "alias", "tree"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - of these
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -204,7 +246,7 @@ class ProjectClaims:
                 # For its owner alone: it names folders.
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             with closing(connect(self._path, timeout=_BUSY_S, isolation_level=None)) as opened:
-                if opened.execute("PRAGMA user_version").fetchone() == (0,):
+                if opened.execute("PRAGMA user_version").fetchone() < (2,):
                     opened.executescript(_SCHEMA)
                 with opened:
                     yield opened
@@ -221,23 +263,87 @@ def _text(path: str) -> str:
     return path.encode(errors="replace").decode()
 
 
-def _claimed(connection: sqlite3.Connection, name: str, repository: Repository) -> str | None:
-    query = "SELECT project FROM claim WHERE name = ? AND repository = ?"
-    row = connection.execute(query, (name, repository.identity)).fetchone()
+def _storable(repository: Repository) -> Repository:
+    return repository._replace(
+        identity=_text(repository.identity),
+        folder=_text(repository.folder),
+        tree=_text(repository.tree),
+    )
+
+
+def _claimed(connection: sqlite3.Connection, repository: Repository) -> str | None:
+    query = (
+        "SELECT project FROM claim WHERE name = ? AND repository = ? "
+        "UNION ALL SELECT project FROM alias WHERE repository = ?"
+    )
+    asked = (repository.name, repository.identity, repository.identity)
+    row = connection.execute(query, asked).fetchone()
     return row[0] if row else None
 
 
-def _claim(connection: sqlite3.Connection, name: str, repository: Repository) -> str:
+def _claim(connection: sqlite3.Connection, repository: Repository) -> str:
+    name, identity = repository.name, repository.identity
     project = next(
         each
-        for each in _candidates(name, repository.identity)
-        if _owner(connection, each) in (None, repository.identity)
+        for each in _candidates(name, identity)
+        if _owner(connection, each) in (None, identity)
     )
     connection.execute(
-        "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)",
-        (project, name, repository.identity, time.time()),
+        "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)", (project, name, identity, time.time())
     )
     return project
+
+
+def _renamed(connection: sqlite3.Connection, repository: Repository) -> str | None:
+    """Return the project that a repository had under another path or remote, from now on too."""
+    query = "SELECT project FROM tree WHERE mark = ? AND mark <> '' ORDER BY at DESC LIMIT 1"
+    row = connection.execute(query, (repository.mark,)).fetchone()
+    if row is None:
+        return None
+    connection.execute("INSERT OR REPLACE INTO alias VALUES (?, ?)", (repository.identity, row[0]))
+    return str(row[0])
+
+
+def _note_tree(connection: sqlite3.Connection, project: str, repository: Repository) -> None:
+    known = "SELECT 1 FROM tree WHERE folder = ? AND project = ? AND mark = ?"
+    row = (repository.tree, project, repository.mark)
+    if not repository.tree or connection.execute(known, row).fetchone():
+        return
+    connection.execute("INSERT OR REPLACE INTO tree VALUES (?, ?, ?, ?)", (*row, time.time()))
+    connection.execute(
+        "DELETE FROM tree WHERE folder IN (SELECT folder FROM tree ORDER BY at DESC LIMIT -1 "
+        "OFFSET ?)",
+        (_MOST_TREES,),
+    )
+
+
+def _remembered(connection: sqlite3.Connection, folder: str) -> str | None:
+    """Return the project of the innermost working tree that a folder was in."""
+    for each in parents(folder):
+        query = "SELECT project FROM tree WHERE folder = ?"
+        if row := connection.execute(query, (each,)).fetchone():
+            return str(row[0])
+    return None
+
+
+def _of_name(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the project of the first repository that has a name, or whose folder has it."""
+    rows = connection.execute(
+        "SELECT project, name, '' FROM claim WHERE name = ? AND repository <> '' "
+        "UNION ALL SELECT project, '', folder FROM folder ORDER BY 2 DESC",
+        (name,),
+    )
+    return next((row[0] for row in rows if name in (row[1], last_part(row[2]))), None)
+
+
+def _take_in_below(connection: sqlite3.Connection, folder: str) -> None:
+    """Forget the projects of folders in a working tree which were seen before it was."""
+    rows = connection.execute("SELECT folder, project FROM tree WHERE mark = ''").fetchall()
+    for below, project in rows:
+        if below != folder and folder in parents(below):
+            connection.execute("DELETE FROM tree WHERE folder = ?", (below,))
+            connection.execute("DELETE FROM claim WHERE project = ?", (project,))
+            connection.execute("DELETE FROM folder WHERE project = ?", (project,))
 
 
 def _note_folder(connection: sqlite3.Connection, project: str, folder: str) -> None:
