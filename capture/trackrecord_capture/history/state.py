@@ -8,7 +8,7 @@ again, and every outcome keeps its id.
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -243,6 +243,14 @@ class CaptureState:
         how = "REPLACE" if anew else "IGNORE"
         with self._writing():
             self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
+
+    def forget(self, project: str, outcome_ids: Iterable[str]) -> None:
+        """Forget the commits of runs in a project."""
+        named = [(project, each) for each in outcome_ids]
+        with self._writing():
+            for table in ("made", "reverted", "said"):
+                query = f"DELETE FROM {table} WHERE project = ? AND outcome_id = ?"  # noqa: S608 - of these
+                self._connection.executemany(query, named)
 
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
         rows = self._connection.execute(

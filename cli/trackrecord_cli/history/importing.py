@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from .servers import servers_for
 if TYPE_CHECKING:
     import redis
     from rich.progress import Progress, TaskID
+    from sqlalchemy import Engine
 
     from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.settings.settings import Settings
@@ -50,6 +50,9 @@ class PublicationSink:
     Args:
         publication: publishes them.
         max_bytes: the largest outcome that is allowed.
+
+    Attributes:
+        projects: the project of each run, by its outcome_id.
     """
 
     def __init__(self, publication: Publication, *, max_bytes: int) -> None:
@@ -57,7 +60,7 @@ class PublicationSink:
         self._max_bytes = max_bytes
         self._batch: list[CheckedOutcome] = []
         self._bytes = 0
-        self.projects: Counter[str] = Counter()
+        self.projects: dict[str, str] = {}
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Take one outcome; batches of them go to Redis.
@@ -71,7 +74,8 @@ class PublicationSink:
         outcome_id, body = build_wire_body(fields, max_bytes=self._max_bytes)
         self._batch.append(CheckedOutcome(fields["project"], outcome_id, body))
         self._bytes += len(body)
-        self.projects[fields["project"]] += 1
+        if fields.get("captured_from") != "repository":
+            self.projects[outcome_id] = fields["project"]
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self.settle()
 
@@ -196,7 +200,7 @@ def _import(
             counts.amended += read_repositories(state, sink)
             sink.settle()
             published = publication.published
-            _learn(settings, client, sink, published, progress)
+            _learn(settings, client, sink, state, published, progress)
             publication.find_not_learnt()
     return published
 
@@ -289,6 +293,7 @@ def _learn(
     settings: Settings,
     client: redis.Redis,
     sink: PublicationSink,
+    state: CaptureState,
     published: Published,
     progress: Progress,
 ) -> None:
@@ -298,9 +303,27 @@ def _learn(
     bar = progress.add_task("learning", total=None)
     wait_until_learnt(client, settings.keys, published)
     with open_store(settings) as engine:
-        for project in sink.projects:
+        _move(settings, engine, sink, state)
+        for project in sorted(set(sink.projects.values())):
             progress.update(bar, description="consolidating")
             consolidate(engine, settings.competence, project, now=time.time(), actor="command line")
+
+
+def _move(
+    settings: Settings, engine: Engine, sink: PublicationSink, state: CaptureState
+) -> None:
+    """Take runs whose project has changed out of the project that they were in."""
+    from trackrecord.resources.reports.outcomes import outcomes_elsewhere
+    from trackrecord.settings.projects.project_claims import ProjectClaims
+    from trackrecord.store.database.engine import reading
+    from trackrecord_consolidation.forget import move_outcomes
+
+    with reading(engine) as connection:
+        found = outcomes_elsewhere(connection, sink.projects)
+    for project, moved in found.items():
+        state.forget(project, moved)
+        if not move_outcomes(engine, settings.rules, project, moved, now=time.time()):
+            ProjectClaims(settings.home).forget(project)
 
 
 def _works(settings: Settings) -> list[ProjectWork]:
