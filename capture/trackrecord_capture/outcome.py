@@ -323,7 +323,8 @@ def project_of(run: AgentRun, projects: RunProjects) -> str:
     """Return a run's project: the one that its source names, else that of its folder."""
     if named := valid_name(redacted(run.project)):
         return projects.named(named)
-    return projects.of(run.folder, run.repository, has_git=bool(run.branch))
+    asked = run.folder, run.repository
+    return projects.of(*asked, has_git=bool(run.branch), outcome_id=run.outcome_id)
 
 
 def task_id_of(run: AgentRun, project: str) -> str:

@@ -1,6 +1,6 @@
 """The project of a run: from a person's map, else from its repository or folder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -8,9 +8,18 @@ from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.settings.capture_rules import CaptureRules, mapped_project
 from trackrecord.settings.projects.project_claims import ProjectClaims
-from trackrecord.settings.projects.repositories import repository_of, valid_name
+from trackrecord.settings.projects.repositories import (
+    last_part,
+    parents,
+    repository_of,
+    valid_name,
+)
 
 _LONGEST_PATH: Final = 4096
+_MOST_ANSWERS: Final = 10_000
+
+# The projects of folders, each with a repository and whether git had it.
+Answers = dict[tuple[str, str, bool], str]
 
 
 class RunProjects:
@@ -20,21 +29,30 @@ class RunProjects:
         mapping: the projects of folders, as a person set them; the innermost folder counts.
         claims: which repository each name belongs to; without them, every repository of a name
             has the same project.
+        on_record: returns the project in which an outcome is on record; "" if it is in none.
     """
 
     def __init__(
-        self, mapping: Mapping[str, str] | None = None, claims: ProjectClaims | None = None
+        self,
+        mapping: Mapping[str, str] | None = None,
+        claims: ProjectClaims | None = None,
+        on_record: Callable[[str], str] = lambda _outcome_id: "",
     ) -> None:
         self._mapping = mapping or {}
         self._claims = claims
+        self._on_record = on_record
+        self._answers: Answers = {}
 
-    def of(self, folder: str, repository: str = "", *, has_git: bool = False) -> str:
+    def of(
+        self, folder: str, repository: str = "", *, has_git: bool = False, outcome_id: str = ""
+    ) -> str:
         """Return the project of work in a folder, a name that any project can have.
 
         Args:
             folder: the path that was worked in; "" if unknown. It need not exist any more.
             repository: the address or the name of the repository, if the source says so.
             has_git: whether the source says that git had the folder then.
+            outcome_id: the run's; where nothing else is known, its project on record counts.
 
         Returns:
             What the map says; else the name of the git repository's remote, or of its main working
@@ -59,7 +77,31 @@ class RunProjects:
             return name
         if found.tree:
             return self._claims.project(found)
-        return self._claims.gone(found, has_git=has_git)
+        known = self._claims.claimed(found) or self._recorded(folder, outcome_id)
+        asked = folder, repository, has_git
+        if not known or asked not in self._answers:
+            known = self._claims.gone(found, known, has_git=has_git)
+        if len(self._answers) < _MOST_ANSWERS:
+            self._answers[asked] = known
+        return known
+
+    def _recorded(self, folder: str, outcome_id: str) -> str:
+        """Return the project in which a run is on record, if that tells more than its folder."""
+        recorded = self._on_record(outcome_id) if outcome_id else ""
+        names = {last_part(each) for each in parents(folder)}
+        return "" if names & {recorded, recorded.rpartition("-")[0]} else recorded
+
+    def take_answers(self) -> Answers:
+        """Return what was answered since the last time of folders that git does not have now."""
+        taken, self._answers = self._answers, {}
+        return taken
+
+    def are_outdated(self, answers: Answers) -> bool:
+        """Return whether any of them would be another one now."""
+        return any(
+            self.of(folder, repository, has_git=has_git) != project
+            for (folder, repository, has_git), project in answers.items()
+        )
 
     def named(self, project: str) -> str:
         """Return a project that a program names; no repository of that name gets it."""
@@ -68,6 +110,8 @@ class RunProjects:
         return project
 
 
-def run_projects(rules: CaptureRules, home: Path) -> RunProjects:
+def run_projects(
+    rules: CaptureRules, home: Path, on_record: Callable[[str], str] = lambda _outcome_id: ""
+) -> RunProjects:
     """Return what names the projects of runs, by a person's map and the claims in a home."""
-    return RunProjects(rules.project_of_folder, ProjectClaims(home))
+    return RunProjects(rules.project_of_folder, ProjectClaims(home), on_record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,15 +213,19 @@ def _read(
     sink: PublicationSink,
     counts: ReadingCounts,
     progress: Progress,
+    *,
+    is_again: bool = False,
 ) -> None:
     from trackrecord.settings.projects.project_claims import ProjectClaims
+    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.parallel import LogPart, outcome_maker
     from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
     from trackrecord_capture.projects import run_projects
 
     # The folder of a run whose project is named outright claims no name.
     is_claimed = wanted.project is None
-    projects = run_projects(settings.capture, settings.home) if is_claimed else None
+    on_record = partial(_project_on_record, settings)
+    projects = run_projects(settings.capture, settings.home, on_record) if is_claimed else None
     if wanted.project is not None:
         ProjectClaims(settings.home).reserve(wanted.project)
     outcome_of = _outcome_of(outcome_maker(settings.capture, projects), wanted.project)
@@ -230,7 +234,7 @@ def _read(
         LogPart(source, log, start_of(source, log, state, everything=wanted.again))
         for source, log in new
     ]
-    done = 0
+    done, changed = 0, []
     with _readers(settings, parts, projects) as read:
         for number, (part, found) in enumerate(read, start=1):
             shown = f"reading {part.source.name} {number}/{len(parts)} logs"
@@ -246,8 +250,31 @@ def _read(
             counts.add(read_and_publish(part.source, part.log, state, sink, reading, found))
             done += part.log.size
             progress.update(bar, completed=done)
+            if projects is not None and (named := projects.take_answers()):
+                changed.append(((part.source, part.log), named))
     progress.refresh()
     progress.remove_task(bar)
+    # What was read later may tell whose a folder that is gone was.
+    again = [log for log, named in changed if projects is not None and projects.are_outdated(named)]
+    if again and not is_again:
+        _read(
+            settings,
+            replace(wanted, again=True),
+            again,
+            state,
+            sink,
+            ReadingCounts(),
+            progress,
+            is_again=True,
+        )
+
+
+def _project_on_record(settings: Settings, outcome_id: str) -> str:
+    from trackrecord.resources.reports.outcomes import project_on_record
+    from trackrecord.store.database.engine import reading
+
+    with open_store(settings) as engine, reading(engine) as connection:
+        return project_on_record(connection, outcome_id)
 
 
 @contextmanager
@@ -283,10 +310,14 @@ def _outcome_of(make: OutcomeOf, project: str | None) -> OutcomeOf:
 
 
 def _in_project(found: FoundOne, project: str) -> FoundOne:
-    from msgspec.structs import replace
+    import msgspec
 
     fields = getattr(found, "fields", None)
-    return found if fields is None else replace(found, fields=fields | {"project": project})
+    return (
+        found
+        if fields is None
+        else msgspec.structs.replace(found, fields=fields | {"project": project})
+    )
 
 
 def _learn(
@@ -309,9 +340,7 @@ def _learn(
             consolidate(engine, settings.competence, project, now=time.time(), actor="command line")
 
 
-def _move(
-    settings: Settings, engine: Engine, sink: PublicationSink, state: CaptureState
-) -> None:
+def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: CaptureState) -> None:
     """Take runs whose project has changed out of the project that they were in."""
     from trackrecord.resources.reports.outcomes import outcomes_elsewhere
     from trackrecord.settings.projects.project_claims import ProjectClaims

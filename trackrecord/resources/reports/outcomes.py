@@ -35,6 +35,14 @@ def known_outcomes(
     return on_record | forgotten_among(connection, "outcome", wanted)
 
 
+def project_on_record(connection: Connection, outcome_id: str) -> str:
+    """Return the project in which an outcome is on record, the first of several; "" if in none."""
+    query = select(projects.c.name).join_from(outcomes, projects).order_by(outcomes.c.id).limit(1)
+    every = outcomes.c.project_id.in_(select(projects.c.id))
+    found = connection.execute(query.where(every, outcomes.c.outcome_id == outcome_id)).scalar()
+    return found or ""
+
+
 def outcomes_elsewhere(
     connection: Connection, names: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:

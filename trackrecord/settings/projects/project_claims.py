@@ -127,11 +127,12 @@ class ProjectClaims:
             _note_tree(connection, project, repository)
         return project
 
-    def gone(self, repository: Repository, *, has_git: bool) -> str:
-        """Return the project of work in a folder that git does not have now.
+    def gone(self, repository: Repository, known: str = "", *, has_git: bool) -> str:
+        """Return the project of work in a folder that git does not have now, and remember it.
 
         Args:
             repository: what its path or the source says of it; with no identity its name alone.
+            known: its project, where that is known.
             has_git: whether the source says that git had it then.
 
         Raises:
@@ -139,19 +140,18 @@ class ProjectClaims:
         """
         repository = _storable(repository)
         with self._opened() as connection:
-            known = _claimed(connection, repository) if repository.identity else None
-            is_remote = repository.identity.startswith("remote:")
-            if found := (is_remote and known) or _remembered(connection, repository.folder):
-                return found
-            if not repository.identity and (found := _of_name(connection, repository.name)):
-                return found
+            if has_git and repository.folder and not repository.is_remote:
+                _take_in_below(connection, repository.folder)
+            is_tree = has_git and _remembered(connection, repository.folder) is None
+            repository = repository._replace(tree=repository.folder if is_tree else "")
+            if known:
+                _note_tree(connection, known, repository)
+                return known
             if not repository.identity:
                 if _owner(connection, repository.name) is None:
                     return repository.name
                 repository = repository._replace(identity=f"name:{repository.name}")
-            elif has_git and not is_remote:
-                _take_in_below(connection, repository.folder)
-        return self.project(repository._replace(tree=repository.folder if has_git else ""))
+        return self.project(repository)
 
     def claimed(self, repository: Repository) -> str | None:
         """Return the project that a repository has, None if it has none yet; nothing is written.
@@ -163,7 +163,11 @@ class ProjectClaims:
             return None
         repository = _storable(repository)
         with self._opened() as connection:
-            return _claimed(connection, repository) or _remembered(connection, repository.folder)
+            known = _claimed(connection, repository)
+            if repository.tree or (known and repository.is_remote):
+                return known
+            found = _remembered(connection, repository.folder) or known
+            return found if repository.identity else found or _of_name(connection, repository.name)
 
     def reserve(self, project: str) -> None:
         """Keep the name that a program gave to a project: no repository of that name gets it.
@@ -284,9 +288,7 @@ def _claimed(connection: sqlite3.Connection, repository: Repository) -> str | No
 def _claim(connection: sqlite3.Connection, repository: Repository) -> str:
     name, identity = repository.name, repository.identity
     project = next(
-        each
-        for each in _candidates(name, identity)
-        if _owner(connection, each) in (None, identity)
+        each for each in _candidates(name, identity) if _owner(connection, each) in (None, identity)
     )
     connection.execute(
         "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)", (project, name, identity, time.time())
@@ -338,12 +340,14 @@ def _of_name(connection: sqlite3.Connection, name: str) -> str | None:
 
 def _take_in_below(connection: sqlite3.Connection, folder: str) -> None:
     """Forget the projects of folders in a working tree which were seen before it was."""
-    rows = connection.execute("SELECT folder, project FROM tree WHERE mark = ''").fetchall()
-    for below, project in rows:
+    query = (
+        "SELECT tree.folder, project FROM tree JOIN claim USING (project) "
+        "WHERE mark = '' AND repository = 'folder:' || tree.folder"
+    )
+    for below, project in connection.execute(query).fetchall():
         if below != folder and folder in parents(below):
-            connection.execute("DELETE FROM tree WHERE folder = ?", (below,))
-            connection.execute("DELETE FROM claim WHERE project = ?", (project,))
-            connection.execute("DELETE FROM folder WHERE project = ?", (project,))
+            for table in ("tree", "claim", "folder"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - of these
 
 
 def _note_folder(connection: sqlite3.Connection, project: str, folder: str) -> None:

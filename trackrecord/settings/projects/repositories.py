@@ -19,7 +19,9 @@ _LONGEST_FILE: Final = 64 * 1024
 _LONGEST_PATH: Final = 4096
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
 # Folders that hold worktrees: "shop.worktrees" beside a repository, ".worktrees" in it.
-_WORKTREES: Final = re.compile(r"(.*?)[._-]?(?:git-)?worktrees?|\.(?:trees|conductor)", re.I)
+_WORKTREES: Final = re.compile(
+    r"(.*?)[._-]?(?:git-)?worktrees?|\.(?:trees|conductor)", re.IGNORECASE
+)
 _WORKSPACES: Final = ("conductor", "workspaces")
 _HOME: Final = re.compile(r"(?:[A-Z]:)?[/\\](?:root|(?:home|Users)[/\\][^/\\]+)", re.IGNORECASE)
 # What some clients put between their folder of worktrees and a repository's name.
@@ -43,6 +45,11 @@ class Repository(NamedTuple):
     folder: str
     tree: str = ""
     mark: str = ""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is known by the address of its remote."""
+        return self.identity.startswith("remote:")
 
 
 class GitFolders(NamedTuple):
