@@ -277,7 +277,7 @@ def _storable(repository: Repository) -> Repository:
 
 def _claimed(connection: sqlite3.Connection, repository: Repository) -> str | None:
     query = (
-        "SELECT project FROM claim WHERE name = ? AND repository = ? "
+        "SELECT project FROM claim WHERE name = ? AND repository = ? AND repository <> '' "
         "UNION ALL SELECT project FROM alias WHERE repository = ?"
     )
     asked = (repository.name, repository.identity, repository.identity)
