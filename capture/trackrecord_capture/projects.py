@@ -1,14 +1,15 @@
 """The project of a run: from a person's map, else from its repository or folder."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
 from trackrecord.learning.text.redaction.redact import redacted
-from trackrecord.settings.capture_rules import CaptureRules, mapped_project
+from trackrecord.settings.capture_rules import CaptureRules, leaves_out, mapped_project
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import (
+    Repository,
     last_part,
     parents,
     repository_of,
@@ -30,6 +31,7 @@ class RunProjects:
         claims: which repository each name belongs to; without them, every repository of a name
             has the same project.
         on_record: returns the project in which an outcome is on record; "" if it is in none.
+        excluded: the folders and projects that are left out of capture.
     """
 
     def __init__(
@@ -37,8 +39,10 @@ class RunProjects:
         mapping: Mapping[str, str] | None = None,
         claims: ProjectClaims | None = None,
         on_record: Callable[[str], str] = lambda _outcome_id: "",
+        excluded: Collection[str] = (),
     ) -> None:
         self._mapping = mapping or {}
+        self._excluded = excluded
         self._claims = claims
         self._on_record = on_record
         self._answers: Answers = {}
@@ -46,7 +50,7 @@ class RunProjects:
     def of(
         self, folder: str, repository: str = "", *, has_git: bool = False, outcome_id: str = ""
     ) -> str:
-        """Return the project of work in a folder, a name that any project can have.
+        """Return the project of work in a folder, or "" if it is left out of capture.
 
         Args:
             folder: the path that was worked in; "" if unknown. It need not exist any more.
@@ -55,16 +59,34 @@ class RunProjects:
             outcome_id: the run's; where nothing else is known, its project on record counts.
 
         Returns:
-            What the map says; else the name of the git repository's remote, or of its main working
-            tree; else that of `repository`; else what the folder belonged to when it was there;
-            else the folder's own name; "default" if nothing is known. A name that belongs to
-            another repository gets a suffix.
+            A name that any project can have: what the map says; else the name of the git
+            repository's remote, or of its main working tree; else that of `repository`; else what
+            the folder belonged to when it was there; else its own name; "default" if nothing is
+            known. A name that belongs to another repository gets a suffix.
 
         Raises:
             StoreUnfit: the claims cannot be read or written.
         """
         folder = folder[:_LONGEST_PATH].replace("\0", "")
         found = repository_of(folder, redacted(repository))
+        if leaves_out(folder, self._excluded) or (
+            found is not None and leaves_out(found.folder, self._excluded)
+        ):
+            return ""
+        project = self._named(folder, repository, found, has_git=has_git, outcome_id=outcome_id)
+        # Without claims, the project of that name may be another repository's.
+        is_known = self._claims is not None
+        return "" if is_known and project in self._excluded else project
+
+    def _named(
+        self,
+        folder: str,
+        repository: str,
+        found: Repository | None,
+        *,
+        has_git: bool,
+        outcome_id: str,
+    ) -> str:
         if mapped := valid_name(mapped_project(folder, self._mapping)):
             if self._claims is not None:
                 self._claims.note_folder(mapped, found.folder if found else folder)
@@ -104,7 +126,9 @@ class RunProjects:
         )
 
     def named(self, project: str) -> str:
-        """Return a project that a program names; no repository of that name gets it."""
+        """Return a project that a program names, which no repository gets; "" if left out."""
+        if project in self._excluded:
+            return ""
         if self._claims is not None:
             self._claims.reserve(project)
         return project
@@ -114,4 +138,4 @@ def run_projects(
     rules: CaptureRules, home: Path, on_record: Callable[[str], str] = lambda _outcome_id: ""
 ) -> RunProjects:
     """Return what names the projects of runs, by a person's map and the claims in a home."""
-    return RunProjects(rules.project_of_folder, ProjectClaims(home), on_record)
+    return RunProjects(rules.project_of_folder, ProjectClaims(home), on_record, rules.exclude)

@@ -329,6 +329,22 @@ def test_a_run_on_record_tells_whose_a_gone_folder_was(tmp_path: Path):
     assert projects.of("/gone/3/shop/api", has_git=True) == "store"
 
 
+def test_what_is_left_out_has_no_project(repository: Path, tmp_path: Path):
+    """By a file in the folder or above it, also for worktrees; by its path; by its project."""
+    gone = str(tmp_path / "shop.worktrees" / "x")
+
+    def of(folder: object, *excluded: str) -> str:
+        claims = ProjectClaims(tmp_path / "home")
+        return RunProjects(claims=claims, excluded=excluded).of(str(folder))
+
+    assert of(repository / "src", "store") == of(gone, str(repository)) == ""
+    assert RunProjects(excluded=("payroll",)).named("payroll") == ""
+    assert of(repository, "shop", str(repository / "src"), f"{repository}-2") == "store"
+    (repository / ".trackrecordignore").touch()
+    assert of(repository / "src" / "deep") == of(gone) == ""
+    assert of(tmp_path / "notes") == "notes"
+
+
 def test_a_worktree_by_name_alone_gets_no_project_of_a_program(projects: RunProjects):
     """As no other repository of that name does."""
     projects.named("payroll")

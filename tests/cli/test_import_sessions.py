@@ -243,7 +243,7 @@ def test_what_a_person_threw_away(up, agents, trackrecord):
 
 
 def test_runs_whose_project_has_changed_move(up, agents, trackrecord, monkeypatch):
-    """They are in one project, whatever named the other one; what people said of them moves, too."""
+    """They are in one project alone, with what people said of them."""
     folder = str(Path(os.environ["HOME"]) / "src" / agents.project)
     other = f"{agents.project}-other"
     mapped = json.dumps([{"folder": folder, "project": other}])

@@ -390,7 +390,7 @@ def _summary(counts: ReadingCounts, published: Published | None) -> str:
     if counts.amended:
         told += amended
     if counts.left_out:
-        told += f"; {counted(counts.left_out, 'run')} of programs left out"
+        told += f"; {counted(counts.left_out, 'run')} left out"
     return told
 
 
