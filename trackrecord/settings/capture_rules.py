@@ -56,27 +56,19 @@ def _absolute(path: str) -> str:
     return path
 
 
-def _command_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
-    if len(lines) > _MOST_CHECKS or not all(0 < len(line) <= _LONGEST_CHECK for line in lines):
-        message = f"must be at most {_MOST_CHECKS} lines of 1 to {_LONGEST_CHECK} characters"
-        raise ValueError(message)
-    return lines
+def _at_most(most: int, longest: int) -> SettingCheck:
+    def check(lines: tuple[str, ...]) -> tuple[str, ...]:
+        if len(lines) > most or not all(0 < len(line) <= longest for line in lines):
+            message = f"must be at most {most} lines of 1 to {longest} characters"
+            raise ValueError(message)
+        return lines
 
-
-def _excluded(named: tuple[str, ...]) -> tuple[str, ...]:
-    if len(named) > _MOST_EXCLUDED or not all(0 < len(each) <= _LONGEST_PATH for each in named):
-        message = f"must be at most {_MOST_EXCLUDED} paths of folders or names of projects"
-        raise ValueError(message)
-    return named
+    return SettingCheck(check)
 
 
 # In a folder, it leaves out of capture whatever happens in it or below it.
 IGNORE_FILE: Final = ".trackrecordignore"
-_MOST_EXCLUDED: Final = 1000
-_LONGEST_PATH: Final = 4096
 _MOST_PARENTS: Final = 64
-_MOST_CHECKS: Final = 50
-_LONGEST_CHECK: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +103,8 @@ class CaptureRules:
     prompts: bool = True
     programs: bool = True
     projects: tuple[FolderProject, ...] = ()
-    checks: Annotated[tuple[str, ...], SettingCheck(_command_lines)] = ()
-    exclude: Annotated[tuple[str, ...], SettingCheck(_excluded)] = ()
+    checks: Annotated[tuple[str, ...], _at_most(50, 200)] = ()
+    exclude: Annotated[tuple[str, ...], _at_most(1000, 4096)] = ()
 
     @property
     def project_of_folder(self) -> Mapping[str, str]:

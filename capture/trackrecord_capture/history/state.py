@@ -244,13 +244,20 @@ class CaptureState:
         with self._writing():
             self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
 
-    def forget(self, project: str, outcome_ids: Iterable[str]) -> None:
-        """Forget the commits of runs in a project."""
-        named = [(project, each) for each in outcome_ids]
+    def forget(self, project: str, outcome_ids: Iterable[str] | None = None) -> None:
+        """Forget the commits of runs in a project, or of all; deleted content is overwritten."""
+        named = [(project, each) for each in outcome_ids or ()]
+        self._connection.execute("PRAGMA secure_delete = ON")
         with self._writing():
             for table in ("made", "reverted", "said"):
-                query = f"DELETE FROM {table} WHERE project = ? AND outcome_id = ?"  # noqa: S608 - of these
-                self._connection.executemany(query, named)
+                delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - of the tuple
+                if outcome_ids is None:
+                    self._connection.execute(delete, (project,))
+                else:
+                    self._connection.executemany(f"{delete} AND outcome_id = ?", named)
+            orphans = "DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)"
+            self._connection.execute(orphans)
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
         rows = self._connection.execute(

@@ -184,6 +184,7 @@ def _import(
     state: CaptureState,
     counts: ReadingCounts,
 ) -> Published:
+    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.repository_news import read_repositories
 
     publication: Publication | None = None
@@ -196,7 +197,9 @@ def _import(
             progress.remove_task(task)
             publication = Publication(client, settings, find_known(settings), are_safe=True)
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
-            _read(settings, wanted, new, state, sink, counts, progress)
+            outdated = _read(settings, wanted, new, state, sink, counts, progress)
+            again = replace(wanted, again=True)
+            _read(settings, again, outdated, state, sink, ReadingCounts(), progress)
             counts.amended += read_repositories(state, sink)
             sink.settle()
             published = publication.published
@@ -213,11 +216,9 @@ def _read(
     sink: PublicationSink,
     counts: ReadingCounts,
     progress: Progress,
-    *,
-    is_again: bool = False,
-) -> None:
+) -> Found:
+    """Publish what is new in logs; return those that are to be read again."""
     from trackrecord.settings.projects.project_claims import ProjectClaims
-    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.parallel import LogPart, outcome_maker
     from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
     from trackrecord_capture.projects import run_projects
@@ -255,18 +256,7 @@ def _read(
     progress.refresh()
     progress.remove_task(bar)
     # What was read later may tell whose a folder that is gone was.
-    again = [log for log, named in changed if projects is not None and projects.are_outdated(named)]
-    if again and not is_again:
-        _read(
-            settings,
-            replace(wanted, again=True),
-            again,
-            state,
-            sink,
-            ReadingCounts(),
-            progress,
-            is_again=True,
-        )
+    return [log for log, named in changed if projects is not None and projects.are_outdated(named)]
 
 
 def _project_on_record(settings: Settings, outcome_id: str) -> str:

@@ -46,10 +46,6 @@ _SCHEMA: Final = """
         since REAL NOT NULL,
         PRIMARY KEY (project, folder)
     ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS alias (
-        repository TEXT PRIMARY KEY,
-        project TEXT NOT NULL
-    ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS tree (
         folder TEXT PRIMARY KEY,
         project TEXT NOT NULL,
@@ -103,19 +99,19 @@ class ProjectClaims:
     def __init__(self, home: Path) -> None:
         self._path = home / FILE_NAME
 
-    def project(self, repository: Repository, name: str = "") -> str:
+    def project(self, repository: Repository, known: str = "") -> str:
         """Return the project of a repository; the first one of a name has that name for good.
 
         Args:
             repository: whose project.
-            name: the name that it wants; its own if not given.
+            known: its project, where that is known.
 
         Raises:
             StoreUnfit: the file cannot be used.
         """
-        repository = _storable(repository._replace(name=name or repository.name))
+        repository = _storable(repository)
         with self._opened() as connection:
-            project = _claimed(connection, repository)
+            project = known or _claimed(connection, repository)
             if project is None:
                 connection.execute("BEGIN IMMEDIATE")
                 project = (
@@ -144,14 +140,11 @@ class ProjectClaims:
                 _take_in_below(connection, repository.folder)
             is_tree = has_git and _remembered(connection, repository.folder) is None
             repository = repository._replace(tree=repository.folder if is_tree else "")
-            if known:
-                _note_tree(connection, known, repository)
-                return known
-            if not repository.identity:
+            if not known and not repository.identity:
                 if _owner(connection, repository.name) is None:
                     return repository.name
                 repository = repository._replace(identity=f"name:{repository.name}")
-        return self.project(repository)
+        return self.project(repository, known)
 
     def claimed(self, repository: Repository) -> str | None:
         """Return the project that a repository has, None if it has none yet; nothing is written.
@@ -238,7 +231,7 @@ class ProjectClaims:
         with self._opened() as connection:
             connection.execute("PRAGMA secure_delete=on")
             connection.execute("BEGIN IMMEDIATE")
-            for table in ("claim", "folder", "alias", "tree"):
+            for table in ("claim", "folder", "tree"):
                 connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - of these
 
     @contextmanager
@@ -278,7 +271,7 @@ def _storable(repository: Repository) -> Repository:
 def _claimed(connection: sqlite3.Connection, repository: Repository) -> str | None:
     query = (
         "SELECT project FROM claim WHERE name = ? AND repository = ? AND repository <> '' "
-        "UNION ALL SELECT project FROM alias WHERE repository = ?"
+        "UNION ALL SELECT project FROM tree WHERE folder = ?"
     )
     asked = (repository.name, repository.identity, repository.identity)
     row = connection.execute(query, asked).fetchone()
@@ -302,7 +295,7 @@ def _renamed(connection: sqlite3.Connection, repository: Repository) -> str | No
     row = connection.execute(query, (repository.mark,)).fetchone()
     if row is None:
         return None
-    connection.execute("INSERT OR REPLACE INTO alias VALUES (?, ?)", (repository.identity, row[0]))
+    _note_tree(connection, row[0], repository._replace(tree=repository.identity))
     return str(row[0])
 
 

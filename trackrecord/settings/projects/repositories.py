@@ -48,7 +48,7 @@ class Repository(NamedTuple):
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is known by the address of its remote."""
+        """Return whether it is known by the address of its remote."""
         return self.identity.startswith("remote:")
 
 

@@ -85,7 +85,7 @@ def _with_resumed(groups: list[FactGroup]) -> list[FactGroup]:
 
 
 def is_resumed(facts: Sequence[Fact]) -> bool:
-    """Return whether facts go on with a run of their session: nobody asked anything at first."""
+    """Return whether a trace continues an earlier run: no person asked anything at its start."""
     spans = {fact.span for fact in facts}
     tops = (fact for fact in facts if fact.parent not in spans)
     first = min(tops, key=lambda fact: fact.start, default=None)
@@ -97,7 +97,7 @@ def is_resumed(facts: Sequence[Fact]) -> bool:
 
 
 class TraceOutline(NamedTuple):
-    """What two traces of one task have in common, whoever tells of it.
+    """The features of a trace that another trace of the same task has as well.
 
     Attributes:
         trace: the trace.
