@@ -37,7 +37,7 @@ def test_a_story(agent_name, story_name, live, later, workplace):
         assert until(lambda: grounds(live.runs(project)) == grounds(imported))
         assert facts(agent, live.runs(project)) == expected(agent, story)
         fired = {path.name for path in (live.home / "agents" / "fired").iterdir()}
-        asked = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
+        asked = ("UserPromptSubmit", "PostToolUse", "Stop")
         assert fired >= {f"{agent_name}.{event}" for event in asked}
     live("import", agent_name)
     again = live.runs(project)

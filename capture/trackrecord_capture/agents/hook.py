@@ -163,7 +163,10 @@ def _failure_in(response: object) -> object:
     error, text = response.get("error"), response.get("llmContent")
     if isinstance(error, dict):
         return error.get("message")
-    return text if isinstance(text, str) and re.search(_STATUS, text) else None
+    if not isinstance(text, str) or not re.search(_STATUS, text):
+        return None
+    # In front of it may stand the command itself.
+    return text.partition("\nOutput: ")[2] or text
 
 
 def _may_have_failed(output: object) -> bool:
