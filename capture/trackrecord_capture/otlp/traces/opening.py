@@ -183,13 +183,14 @@ class TracePublishing:
         self._recent.pop(trace, None)
         others = list(reversed(self._recent.values()))
         earlier = next((each.trace for each in others if own.is_twin_of(each)), "")
-        with self._lock, self._store.writing():
+        with self._lock:
             if not earlier and own.session and is_resumed(facts):
                 known = (each.trace for each in others if each.session == own.session)
                 earlier = next(known, "") or self._store.trace_of_session(own.session)
-            most = self._rules.max_trace_bytes
-            if earlier and self._waiting.join(trace, earlier, most):
-                self._store.move_facts(trace, earlier)
+            joined = self._waiting.join(trace, earlier, self._rules.max_trace_bytes)
+            if joined is not None:
+                with self._store.writing():
+                    self._store.move_facts(trace, joined.kept(earlier))
                 return True
         self._recent[trace] = own
         while len(self._recent) > _MOST_RECENT:

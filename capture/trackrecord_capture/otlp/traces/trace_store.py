@@ -203,13 +203,14 @@ class TraceStore:
         rows = self._database.execute("SELECT fact FROM facts WHERE trace = ?", (trace,))
         return [_decode_fact(fact) for (fact,) in rows]
 
-    def move_facts(self, trace: str, earlier: str) -> None:
+    def move_facts(self, trace: str, earlier: StoredTrace) -> None:
         """Make a trace a part of an earlier one."""
         for table in ("facts", "scores"):
             self._database.execute(
                 f"UPDATE OR REPLACE {table} SET trace = ? WHERE trace = ?",  # noqa: S608 - of the tuple above
-                (earlier, trace),
+                (earlier.trace, trace),
             )
+        self.put_traces([earlier])
         self._database.execute("DELETE FROM traces WHERE trace = ?", (trace,))
 
     def forget(self, traces: Sequence[str]) -> None:
