@@ -32,6 +32,7 @@ class RunProjects:
             has the same project.
         on_record: returns the project in which an outcome is on record; "" if it is in none.
         excluded: the folders and projects that are left out of capture.
+        fixed: the project of all runs that are not left out; "" if that is not known.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class RunProjects:
         claims: ProjectClaims | None = None,
         on_record: Callable[[str], str] = lambda _outcome_id: "",
         excluded: Collection[str] = (),
+        fixed: str = "",
     ) -> None:
+        self._fixed = fixed
         self._mapping = mapping or {}
         self._excluded = excluded
         self._claims = claims
@@ -73,6 +76,8 @@ class RunProjects:
             found is not None and leaves_out(found.folder, self._excluded)
         ):
             return ""
+        if self._fixed:
+            return self._fixed
         project = self._named(folder, repository, found, has_git=has_git, outcome_id=outcome_id)
         # Without claims, the project of that name may be another repository's.
         is_known = self._claims is not None
@@ -127,15 +132,19 @@ class RunProjects:
 
     def named(self, project: str) -> str:
         """Return a project that a program names, which no repository gets; "" if left out."""
-        if project in self._excluded:
-            return ""
+        if self._fixed or project in self._excluded:
+            return self._fixed
         if self._claims is not None:
             self._claims.reserve(project)
         return project
 
 
 def run_projects(
-    rules: CaptureRules, home: Path, on_record: Callable[[str], str] = lambda _outcome_id: ""
+    rules: CaptureRules,
+    home: Path,
+    on_record: Callable[[str], str] = lambda _outcome_id: "",
+    fixed: str = "",
 ) -> RunProjects:
     """Return what names the projects of runs, by a person's map and the claims in a home."""
-    return RunProjects(rules.project_of_folder, ProjectClaims(home), on_record, rules.exclude)
+    claims = ProjectClaims(home)
+    return RunProjects(rules.project_of_folder, claims, on_record, rules.exclude, fixed)

@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 
     from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.settings.settings import Settings
-    from trackrecord_capture.agent_run import AgentRun
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.parallel import LogPart
     from trackrecord_capture.history.reading import Found as FoundOne
-    from trackrecord_capture.history.reading import OutcomeOf
     from trackrecord_capture.history.state import CaptureState
     from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
@@ -223,13 +221,12 @@ def _read(
     from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
     from trackrecord_capture.projects import run_projects
 
-    # The folder of a run whose project is named outright claims no name.
-    is_claimed = wanted.project is None
-    on_record = partial(_project_on_record, settings)
-    projects = run_projects(settings.capture, settings.home, on_record) if is_claimed else None
+    projects = run_projects(
+        settings.capture, settings.home, partial(_project_on_record, settings), wanted.project or ""
+    )
     if wanted.project is not None:
         ProjectClaims(settings.home).reserve(wanted.project)
-    outcome_of = _outcome_of(outcome_maker(settings.capture, projects), wanted.project)
+    outcome_of = outcome_maker(settings.capture, projects)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
     parts = [
         LogPart(source, log, start_of(source, log, state, everything=wanted.again))
@@ -246,17 +243,15 @@ def _read(
                 everything=wanted.again,
                 progress=partial(_show, progress, bar, done),
             )
-            if found is not None and wanted.project is not None:
-                found = (_in_project(each, wanted.project) for each in found)
             counts.add(read_and_publish(part.source, part.log, state, sink, reading, found))
             done += part.log.size
             progress.update(bar, completed=done)
-            if projects is not None and (named := projects.take_answers()):
+            if named := projects.take_answers():
                 changed.append(((part.source, part.log), named))
     progress.refresh()
     progress.remove_task(bar)
     # What was read later may tell whose a folder that is gone was.
-    return [log for log, named in changed if projects is not None and projects.are_outdated(named)]
+    return [log for log, named in changed if projects.are_outdated(named)]
 
 
 def _project_on_record(settings: Settings, outcome_id: str) -> str:
@@ -269,7 +264,7 @@ def _project_on_record(settings: Settings, outcome_id: str) -> str:
 
 @contextmanager
 def _readers(
-    settings: Settings, parts: Sequence[LogPart], projects: RunProjects | None
+    settings: Settings, parts: Sequence[LogPart], projects: RunProjects
 ) -> Iterator[Iterable[tuple[LogPart, Iterable[FoundOne] | None]]]:
     """Yield what reads logs: several processes where there is much to read, else this one."""
     from trackrecord_capture.history.parallel import LogReaders, processes_for
@@ -285,29 +280,6 @@ def _readers(
 
 def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
     progress.update(bar, completed=done + position)
-
-
-def _outcome_of(make: OutcomeOf, project: str | None) -> OutcomeOf:
-    """Return what makes outcomes, in a project that is named outright."""
-    if project is None:
-        return make
-
-    def in_project(run: AgentRun) -> dict[str, Any] | None:
-        fields = make(run)
-        return fields if fields is None else fields | {"project": project}
-
-    return in_project
-
-
-def _in_project(found: FoundOne, project: str) -> FoundOne:
-    import msgspec
-
-    fields = getattr(found, "fields", None)
-    return (
-        found
-        if fields is None
-        else msgspec.structs.replace(found, fields=fields | {"project": project})
-    )
 
 
 def _learn(
