@@ -304,11 +304,14 @@ def test_folders_of_a_checkout_that_nobody_has_seen(projects: RunProjects):
 def test_a_renamed_repository_keeps_its_project(
     repository: Path, tmp_path: Path, projects: RunProjects
 ):
-    """With another remote and in another folder; one that is made anew in its place is new."""
+    """With another remote and in another folder; a copy, and one made anew in its place, do not."""
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    _git(copy, "remote", "set-url", "origin", "git@example.com:team/other.git")
     assert projects.of(str(repository)) == "store"
     _git(repository, "remote", "set-url", "origin", "git@example.com:team/market.git")
     assert projects.of(str(repository)) == "store"
     assert projects.of("/elsewhere", "https://example.com/team/market") == "store"
+    assert projects.of(str(copy)) == "other"
     plain = _repository(tmp_path, "plain")
     assert projects.of(str(plain)) == "plain"
     plain.rename(tmp_path / "moved")

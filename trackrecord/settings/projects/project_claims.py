@@ -291,12 +291,15 @@ def _claim(connection: sqlite3.Connection, repository: Repository) -> str:
 
 def _renamed(connection: sqlite3.Connection, repository: Repository) -> str | None:
     """Return the project that a repository had under another path or remote, from now on too."""
-    query = "SELECT project FROM tree WHERE mark = ? AND mark <> '' ORDER BY at DESC LIMIT 1"
-    row = connection.execute(query, (repository.mark,)).fetchone()
-    if row is None:
-        return None
-    _note_tree(connection, row[0], repository._replace(tree=repository.identity))
-    return str(row[0])
+    query = "SELECT folder, project FROM tree WHERE mark = ? AND mark <> '' ORDER BY at DESC"
+    here = (repository.tree, repository.folder)
+    for folder, project in connection.execute(query, (repository.mark,)).fetchall():
+        # A copy beside it may be the beginning of something else.
+        if folder in here or not os.path.lexists(folder):
+            alias = repository._replace(tree=repository.identity, mark="")
+            _note_tree(connection, project, alias)
+            return str(project)
+    return None
 
 
 def _note_tree(connection: sqlite3.Connection, project: str, repository: Repository) -> None:

@@ -118,7 +118,8 @@ def _owner_of(folder: str) -> tuple[str, str]:
 
 
 def _is_home(folder: str) -> bool:
-    return folder == str(Path.home()) or _HOME.fullmatch(folder) is not None
+    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is none
+    return folder == home or _HOME.fullmatch(folder) is not None
 
 
 def git_folders_of(folder: str) -> GitFolders | None:
