@@ -96,8 +96,8 @@ class CaptureRules:
         checks: beginnings of command lines that verify, beside those that are known: a JSON array,
             as `["./dev verify", "lint: ./dev tidy"]`. In front may stand test, type check, lint,
             build or check.
-        exclude: folders and projects that are left out of capture: a JSON array of absolute paths,
-            which hold for whatever is below them, and of projects' names.
+        exclude: folders, with all below them, and projects that are left out: a JSON array of
+            absolute paths and names.
     """
 
     prompts: bool = True
