@@ -155,8 +155,8 @@ def outcome_of(
     tool_words: Mapping[str, Mapping[str, str]] = NO_TOOL_WORDS,
     *,
     machine: str = "",
-) -> dict[str, Any]:
-    """Return the fields of a run's outcome, those that are unknown left out.
+) -> dict[str, Any] | None:
+    """Return the fields of a run's outcome, those that are unknown left out; None for no outcome.
 
     `success` is always there: None if the run has no verdict. The outcome has far less than a
     megabyte, holds no secret that the table of `redaction` knows, and nothing of the content of
@@ -172,6 +172,9 @@ def outcome_of(
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
+    own = RunProjects(rules.project_of_folder, excluded=rules.exclude)
+    if not (project := project_of(run, projects or own)):
+        return None
     run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
     if not rules.prompts:
         run = _without_words(run)
@@ -179,7 +182,6 @@ def outcome_of(
         run = msgspec.structs.replace(run, own_checks=rules.checks)
     verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
     words = tool_words.get(run.agent, {})
-    project = project_of(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
         fields = _fields(run, project, verdict, rules, most, found, words, checks)
         if len(encode_body(fields)) <= _LARGEST:
@@ -320,10 +322,11 @@ def _fields(
 
 
 def project_of(run: AgentRun, projects: RunProjects) -> str:
-    """Return a run's project: the one that its source names, else that of its folder."""
+    """Return a run's project: the one that its source names, else its folder's; "" if left out."""
     if named := valid_name(redacted(run.project)):
         return projects.named(named)
-    return projects.of(run.folder, run.repository)
+    asked = run.folder, run.repository
+    return projects.of(*asked, has_git=bool(run.branch), outcome_id=run.outcome_id)
 
 
 def task_id_of(run: AgentRun, project: str) -> str:

@@ -58,7 +58,9 @@ from trackrecord.store.intake.forget_project import (
     forget_name,
     forget_project,
 )
+from trackrecord.store.intake.intake import learn
 from trackrecord.store.intake.subjects import OnRecord, find_on_record
+from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.forgotten import (
     finish_forgetting,
     lock_project,
@@ -66,8 +68,10 @@ from trackrecord.store.outcomes.forgotten import (
     note_forgetting,
     unfinished,
 )
-from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.projects import clock_of, next_revision, project_id_of
 from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 from trackrecord.wire.subject import Subject
 
 from .folding import fold
@@ -265,6 +269,8 @@ class Rewriter:
 
 
 _TURN_S = 60.0
+# What recordings and repositories say is read again in the project that it belongs to.
+_READ_AGAIN: Final = frozenset({"transcript", "plugin", "repository"})
 
 
 @dataclass(frozen=True)
@@ -372,12 +378,76 @@ def _forget_some(
     subject: Subject,
     found: OnRecord,
     now: float,
+    *,
+    for_good: bool = True,
 ) -> None:
-    gone = forget_outcomes(connection, project_id, subject, found, rules, now=now)
+    gone = forget_outcomes(
+        connection, project_id, subject, found, rules, now=now, for_good=for_good
+    )
     if found.rows:
         rewriter = Rewriter(connection, rules.competence, subject.project, project_id)
         rewriter.rewrite(gone.signatures)
         rebuild_credit(connection, project_id)
+
+
+def move_outcomes(
+    engine: Engine, rules: Rules, project: str, moved: Mapping[str, str], *, now: float
+) -> bool:
+    """Take outcomes out of a project, as they are on record in others now.
+
+    What others said of them, such as a person's verdict, moves along. A project of which nothing is
+    left goes, too.
+
+    Args:
+        engine: the store.
+        rules: the rules of today.
+        project: the project that they were in.
+        moved: the project that each belongs to now, by their ids.
+        now: seconds since the epoch.
+
+    Returns:
+        Whether anything is left in the project.
+
+    Raises:
+        AlreadyRunning: the project is being consolidated.
+        StoreUnavailable: the database cannot be used, or is locked for too long.
+    """
+    with writing(engine) as connection:
+        lock_project(connection, project)
+        project_id = project_id_of(connection, project)
+        if project_id is None:
+            return False
+        turn = RunLease(project, _TURN_S)
+        turn.take(connection)
+        learn(connection, _said_of(connection, project_id, rules, moved), rules, now=now)
+        subject = Subject("task", project, "")
+        found = find_on_record(connection, project_id, subject, alone=moved)
+        _forget_some(connection, project_id, rules, subject, found, now, for_good=False)
+        change = {"revision": next_revision(clock_of(now))}
+        connection.execute(update(projects).where(projects.c.id == project_id).values(change))
+        counts = count_of_project(connection, project_id) | count_of_name(connection, project)
+        turn.give_back(connection)
+        if not any(counts.values()):
+            forget_project(connection, project, project_id, now=now)
+        return any(counts.values())
+
+
+def _said_of(
+    connection: Connection, project_id: int, rules: Rules, moved: Mapping[str, str]
+) -> list[ScoredOutcome]:
+    """Return what was said of outcomes, other than by their recordings, in their new projects."""
+    entries = entries_of(connection, [(project_id, each) for each in moved])
+    scorer, found = scorer_of(rules), []
+    for (_, outcome_id), said in entries.items():
+        for each in said:
+            fields = msgspec.json.decode(each.body)
+            if fields.get("captured_from") in _READ_AGAIN:
+                continue
+            body = msgspec.json.encode(fields | {"project": moved[outcome_id]})
+            outcome = decode_outcome(body, max_bytes=2 * len(body))
+            at = each.received_at
+            found.append(scorer.score(outcome, body, received_at=at, outcome_id=outcome_id))
+    return found
 
 
 def finish(engine: Engine, subject: Subject, counts: dict[str, int], *, now: float) -> None:

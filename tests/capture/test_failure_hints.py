@@ -242,6 +242,41 @@ def test_codex_is_asked_about_where_an_output_may_tell_of_an_error(installed):
     assert asked[0][2]["error"] == given["tool_response"]
 
 
+@pytest.mark.parametrize(
+    ("agent", "own", "response", "error", "status"),
+    [
+        ("gemini-cli", "AfterTool", {"llmContent": "Output: no\nExit Code: 2"}, None, 2),
+        (
+            "gemini-cli",
+            "AfterTool",
+            {"llmContent": "x", "error": {"message": "gone"}},
+            "gone",
+            None,
+        ),
+        (
+            "qwen-code",
+            "PostToolUse",
+            {"llmContent": "Command: make\nDirectory: x\nOutput: no\nExit Code: 127\nSignal: 0"},
+            "no\nExit Code: 127\nSignal: 0",
+            127,
+        ),
+    ],
+)
+def test_agents_that_have_failures_in_their_responses(
+    installed, agent, own, response, error, status
+):
+    """A status, or an error; what went well is not asked about."""
+    given = CLAUDE | {"hook_event_name": own, "tool_response": response, "error": None}
+    fine = given | {"tool_response": {"llmContent": "Output: Exit Code: 3\nExit Code: 0"}}
+    with door(installed, json.dumps(ANSWER).encode()) as asked:
+        said = json.loads(run(installed, given, agent).stdout)
+        assert_silent(run(installed, fine, agent))
+    assert said["hookSpecificOutput"]["hookEventName"] == own
+    ((_, _, posted),) = asked
+    assert posted["error"] == (error or response["llmContent"])
+    assert posted.get("exit_code") == status
+
+
 @pytest.mark.parametrize("status", [204, 500])
 def test_a_door_without_an_answer_is_silence(installed, status):
     """As one that is closed."""

@@ -78,6 +78,18 @@ def test_a_question_is_answered_in_the_form_that_agents_read(client, home, setti
     assert "in the project mine" in said["hookSpecificOutput"]["additionalContext"]
 
 
+def test_nothing_is_said_in_a_folder_that_is_left_out(client, home, settings):
+    """Nor is anything stored of it, whether its path or its project is named."""
+    write_document(client, settings, with_pattern(RankingsDocument(
+        project="shop", revision=1, computed_at=1_800_000_000.0)))  # fmt: skip
+    for number, named in enumerate(("/src/shop", "shop", "/src")):
+        live = live_of(load_settings(home=home, capture={"exclude": [named]}))
+        question = posted(hook_event_name="SessionStart", session_id=f"s{number}")
+        assert live.hook("codex", question) is None
+        output = posted(tool_name="Bash", command="make", output="x\n" * 9000)
+        assert live.hook("codex", output) is None
+
+
 def with_pattern(document):
     return msgspec.structs.replace(document, patterns=(pattern("tests-first", 8, 0),))
 

@@ -599,6 +599,28 @@ def test_rule_2_an_api_that_failed_and_an_interruption_are_no_crash(error_type, 
     assert sign.kind is kind
 
 
+def test_rule_2_where_a_request_failed_last_no_answer_came_whatever_the_root_says():
+    """A request that failed before others is no ending, and neither is a person's interruption."""
+    request = {"gen_ai.operation.name": "chat"}
+
+    def told(error_type, *, then):
+        root = agent(status="ok")
+        failed = span("chat", request, under=root, at=1, status="error", raised=(error_type, "500"))
+        return run_told(root, failed, *([span("chat", request, under=root, at=2)] if then else []))
+
+    (sign,) = told("shop.SomeError", then=False).signs
+    assert sign.kind is SignalKind.API_FAILED
+    assert told("shop.SomeError", then=True).signs == ()
+    assert told("asyncio.exceptions.CancelledError", then=False).signs == ()
+
+
+def test_rule_2_a_call_that_waits_for_a_person_is_none_yet():
+    """It is made anew after the answer."""
+    root = agent()
+    waits = tool("deploy", under=root, raised=("langgraph.errors.GraphInterrupt", "(Interrupt())"))
+    assert called(run_told(root, waits, tool(under=root, at=1))) == [("run_tests", None)]
+
+
 def test_rule_3_one_call_that_two_instrumentations_tell_of_is_one_call():
     """Same tool, at the same time, same arguments in another spelling: the details are joined."""
     root = agent(scope=TRACELOOP)

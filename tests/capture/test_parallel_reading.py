@@ -1,5 +1,6 @@
 """Reading logs in several processes: the outcomes and the order of one, whatever ends."""
 
+import json
 from itertools import chain
 
 import psutil
@@ -38,6 +39,20 @@ def parts(tmp_path):
         found += [LogPart(source, log) for log in source.logs([sessions])]
     assert len(found) > 3
     return found
+
+
+def test_what_is_left_out_is_left_out_by_all(parts, home, tmp_path, monkeypatch):
+    """By a file in the folder, by the folder's path, and by the project's name."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(home))
+    (tmp_path / "0" / ".trackrecordignore").touch()
+    first = run_projects(CaptureRules(), home).of(str(tmp_path / "1" / "shop"))
+    for named in (first, str(tmp_path / "1")):
+        monkeypatch.setenv("TRACKRECORD_CAPTURE__EXCLUDE", json.dumps([named]))
+        projects = run_projects(CaptureRules(exclude=(named,)), home)
+        with LogReaders(2, with_automated=True, projects=projects) as readers:
+            read = [found for _, found in readers.read(parts)]
+        kept = [fields for fields in _fields(read) if fields]
+        assert {fields["project"] for fields in kept} == {projects.of(str(tmp_path / "2" / "shop"))}
 
 
 def _read_by_one(parts, home):

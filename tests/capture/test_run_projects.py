@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -246,3 +247,109 @@ def test_a_name_that_a_program_gave_is_no_repositorys(repository: Path, projects
     assert projects.of(str(other)) == "other"
     assert projects.named("other") == "other"
     assert projects.of(str(other)) == "other"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "{src}/shop/.worktrees/3",
+        "{src}/shop/.claude/worktrees/feat/src/deep",
+        "{src}/shop/.conductor/lagos",
+        "{src}/shop.worktrees/fix-login",
+        "{src}/shop-worktrees/fix-login/src",
+        "/home/ann/.cursor/worktrees/shop/k3Xp1",
+        "/home/ann/.codex/worktrees/8f2c/shop",
+        "/Users/ann/worktrees/shop/topic",
+        "/Users/ann/conductor/workspaces/shop/lagos",
+        "C:\\Users\\ann\\.cursor\\worktrees\\shop\\1",
+    ],
+)
+def test_the_path_of_a_gone_worktree_names_its_repository(
+    gone: str, repository: Path, projects: RunProjects
+):
+    """Whichever client made it: by its place, or by the repository's name in a client's folder."""
+    assert projects.of(str(repository)) == "store"
+    assert projects.of(gone.format(src=repository.parent), has_git=True) == "store"
+
+
+def test_what_is_gone_belongs_where_it_was(repository: Path, tmp_path: Path):
+    """A worktree in any place, and folders of a checkout, for every process from then on."""
+    _git(repository, "worktree", "add", "-q", str(tmp_path / "any" / "sibling"))
+    first = RunProjects(claims=ProjectClaims(tmp_path / "home"))
+    assert first.of(str(tmp_path / "any" / "sibling")) == first.of(str(repository)) == "store"
+    for folder in (tmp_path / "any", repository):
+        shutil.rmtree(folder)
+    later = RunProjects(claims=ProjectClaims(tmp_path / "home"))
+    for gone in (tmp_path / "any" / "sibling" / "api", repository / "src" / "deep"):
+        assert later.of(str(gone), has_git=True) == "store"
+
+
+def test_folders_of_a_checkout_that_nobody_has_seen(projects: RunProjects):
+    """Sources say that git had it; what was read before the checkout itself is asked again."""
+    assert projects.of("/gone/shop/api", has_git=True) == "api"
+    assert projects.of("/gone/tools/lint", "git@example.com:x/lint.git", has_git=True) == "lint"
+    first = projects.take_answers()
+    assert projects.of("/gone/shop", has_git=True) == "shop"
+    assert projects.of("/gone/tools", has_git=True) == "tools"
+    assert projects.are_outdated(first)
+    assert projects.of("/gone/shop/api", has_git=True) == "shop"
+    assert projects.of("/gone/tools/lint", "git@example.com:x/lint.git", has_git=True) == "lint"
+    # A folder that holds repositories is none.
+    assert projects.of("/gone/work") == "work"
+    assert projects.of("/gone/work/api", has_git=True) == "api"
+    assert projects.of("/home/ann", has_git=True) == "ann"
+    assert projects.of("/home/ann/notes", has_git=True) == "notes"
+
+
+def test_a_renamed_repository_keeps_its_project(
+    repository: Path, tmp_path: Path, projects: RunProjects
+):
+    """With another remote and in another folder; a copy, and one made anew in its place, do not."""
+    copy = shutil.copytree(repository, tmp_path / "copy")
+    _git(copy, "remote", "set-url", "origin", "git@example.com:team/other.git")
+    assert projects.of(str(repository)) == "store"
+    _git(repository, "remote", "set-url", "origin", "git@example.com:team/market.git")
+    assert projects.of(str(repository)) == "store"
+    assert projects.of("/elsewhere", "https://example.com/team/market") == "store"
+    assert projects.of(str(copy)) == "other"
+    plain = _repository(tmp_path, "plain")
+    assert projects.of(str(plain)) == "plain"
+    plain.rename(tmp_path / "moved")
+    assert projects.of(str(tmp_path / "moved")) == "plain"
+    shutil.rmtree(repository)
+    _repository(tmp_path, "shop", remote="git@example.com:other/thing.git")
+    assert projects.of(str(tmp_path / "shop")) == "thing"
+
+
+def test_a_run_on_record_tells_whose_a_gone_folder_was(tmp_path: Path):
+    """As on another machine; the folder's own name on record tells no more than the folder."""
+    on_record = {"r1": "store", "r2": "3", "r3": "shop-1f3c"}
+    claims = ProjectClaims(tmp_path / "home")
+    projects = RunProjects(claims=claims, on_record=lambda each: on_record.get(each, ""))
+    assert projects.of("/gone/shop/.worktrees/3", has_git=True, outcome_id="r2") == "shop"
+    assert projects.of("/gone/2/shop", has_git=True, outcome_id="r3") != "shop-1f3c"
+    assert projects.of("/gone/3/shop", has_git=True, outcome_id="r1") == "store"
+    assert projects.of("/gone/3/shop/api", has_git=True) == "store"
+
+
+def test_what_is_left_out_has_no_project(repository: Path, tmp_path: Path):
+    """By a file in the folder or above it, also for worktrees; by its path; by its project."""
+    gone = str(tmp_path / "shop.worktrees" / "x")
+
+    def of(folder: object, *excluded: str) -> str:
+        claims = ProjectClaims(tmp_path / "home")
+        return RunProjects(claims=claims, excluded=excluded).of(str(folder))
+
+    assert of(repository / "src", "store") == of(gone, str(repository)) == ""
+    assert RunProjects(excluded=("payroll",)).named("payroll") == ""
+    assert of(repository, "shop", str(repository / "src"), f"{repository}-2") == "store"
+    (repository / ".trackrecordignore").touch()
+    assert of(repository / "src" / "deep") == of(gone) == ""
+    assert of(tmp_path / "notes") == "notes"
+
+
+def test_a_worktree_by_name_alone_gets_no_project_of_a_program(projects: RunProjects):
+    """As no other repository of that name does."""
+    projects.named("payroll")
+    gone = "/home/ann/.cursor/worktrees/payroll/x"
+    assert re.fullmatch("payroll-[0-9a-f]{4}", projects.of(gone, has_git=True))

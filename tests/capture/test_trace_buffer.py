@@ -431,3 +431,56 @@ def test_the_file_is_for_its_owner_alone(story):
     story.buffer.spans([root_span()])
     files = [story.path, *story.path.parent.glob("traces.db-*")]
     assert {oct(path.stat().st_mode & 0o077) for path in files} == {"0o0"}
+
+
+def graph(trace, given, tool, at, session="thread-1"):
+    """The spans of a graph that was called with some input and called one tool."""
+    told = {"openinference.span.kind": "CHAIN", "input.value": given, "session.id": session}
+    root = span("fixer", told, scope="graph", trace=trace, at=at, lasts=5)
+    return [root, call_span(root, tool, at=at + 1, scope="graph", trace=trace)]
+
+
+NO_INPUT = ["null", '{"graph": null, "update": null, "resume": "yes", "goto": []}']
+
+
+@pytest.mark.parametrize("given", NO_INPUT)
+def test_a_run_goes_on_after_a_persons_answer(tmp_path, given):
+    """In a trace of its own, at once or after hours: the same outcome, with all the calls."""
+    story = Story(tmp_path, TraceRules(settle_s=3, idle_s=60))
+    first, second, third, other = (f"{number:032x}" for number in range(1, 5))
+    asked = '{"messages": [["user", "Fix the build of the shop"]]}'
+    story.buffer.spans([*graph(first, asked, "a", 0), *graph(second, given, "b", 10)])
+    published = story.after(4)
+    assert {each["outcome_id"] for each in published} == {f"shop:thread-1:{first}"}
+    assert tools(published[-1]) == ["a", "b"]
+    story.buffer.spans(graph(other, asked, "z", 20, "thread-2"))
+    story.after(4)
+    story.again()
+    story.now += 3600 * 9
+    story.buffer.spans(graph(third, given, "c", 30))
+    (last,) = story.after(4)
+    assert (last["outcome_id"], last["instruction"]) == (
+        f"shop:thread-1:{first}",
+        "Fix the build of the shop",
+    )
+    assert tools(last) == ["a", "b", "c"]
+
+
+def test_two_instrumentations_with_traces_of_their_own_tell_of_one_run(story):
+    """The same calls at the same time; one instrumentation that traces twice at once does not."""
+    first, second, third = (f"{number:032x}" for number in range(1, 4))
+    for trace, scope in ((first, "one"), (second, "two"), (third, "one")):
+        root = root_span(trace=trace, scope=scope)
+        calls = [call_of(root, number, trace=trace, scope=scope) for number in (1, 2)]
+        story.buffer.spans([root, *calls])
+    last = {each["outcome_id"]: tools(each) for each in story.after(4)}
+    assert last == {f"shop:{trace}": ["tool_1", "tool_2"] for trace in (first, third)}
+
+
+def test_requests_to_a_model_alone_are_no_run_and_are_told_apart(story):
+    """A loop of one's own has to say where it begins and ends."""
+    request = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": "[]"}
+    story.buffer.spans([span("chat", request)])
+    assert story.after(70) == []
+    (reason,) = story.counts()
+    assert reason.startswith("traces of requests to a model alone")

@@ -242,6 +242,26 @@ def test_what_a_person_threw_away(up, agents, trackrecord):
     assert trackrecord("import", "all").out.startswith("nothing new in 9 logs;")
 
 
+def test_runs_whose_project_has_changed_move(up, agents, trackrecord, monkeypatch):
+    """They are in one project alone, with what people said of them."""
+    folder = str(Path(os.environ["HOME"]) / "src" / agents.project)
+    other = f"{agents.project}-other"
+    mapped = json.dumps([{"folder": folder, "project": other}])
+    with monkeypatch.context() as patched:
+        patched.setenv("TRACKRECORD_CAPTURE__PROJECTS", mapped)
+        trackrecord("import", "codex")
+    runs = trackrecord("runs", "list", "--project", other, "--json").json
+    run = next(each for each in runs if each["success"])
+    trackrecord("amend", "--project", other, run["outcome_id"], "--failure", "--reason", "no")
+    assert trackrecord("import", "codex", "--again").status == 0
+    now = trackrecord("runs", "list", "--project", agents.project, "--json").json
+    assert {each["outcome_id"] for each in now} == {each["outcome_id"] for each in runs}
+    moved = next(each for each in now if each["outcome_id"] == run["outcome_id"])
+    assert moved["success"] is False
+    assert other not in trackrecord("projects").out
+    assert trackrecord("import", "codex", "--again", "--json").json["known"] == 8
+
+
 def test_a_foreign_folder_of_the_same_name(up, agents, trackrecord, tmp_path):
     """Its runs are not the project's; one line says so once, and `doctor` shows who feeds what."""
     trackrecord("import", "codex")

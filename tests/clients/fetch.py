@@ -1,7 +1,8 @@
-"""Fetch the real agents by the names of their packages: `make clients` runs this.
+"""Fetch the real agents and frameworks by the names of their packages: `make clients` runs this.
 
-Nothing is installed on the machine: each agent's package is unpacked into a folder. Which registry
-they come from is npm's configuration alone.
+Nothing is installed on the machine: each agent's package is unpacked into a folder, and each set of
+frameworks has an environment of its own there. Which registry they come from is npm's and pip's
+configuration alone.
 """
 
 import argparse
@@ -33,6 +34,32 @@ PROGRAMS: Final = {
 }
 # What opencode installs by itself, slowly, when a home first has a plugin.
 OPENCODE_PLUGIN: Final = f"@opencode-ai/plugin@{PACKAGES['opencode'].rpartition('@')[2]}"
+# What traces a program of a framework: by one instrumentation, or by two at once.
+_EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
+_OPENINFERENCE: Final = (
+    "langchain",
+    "langgraph",
+    "openai-agents",
+    "openinference-instrumentation-langchain",
+    "openinference-instrumentation-openai-agents",
+    "openinference-instrumentation-openai",
+)
+FRAMEWORKS: Final = {
+    "one": (*_EXPORTING, *_OPENINFERENCE),
+    "two": (
+        *_EXPORTING,
+        *_OPENINFERENCE,
+        "opentelemetry-instrumentation-langchain",
+        "opentelemetry-instrumentation-openai-agents-v2",
+    ),
+}
+AI_SDK: Final = (
+    "ai@7.0.173",
+    "@ai-sdk/otel",
+    "@opentelemetry/sdk-node",
+    "@opentelemetry/exporter-trace-otlp-proto",
+    "zod",
+)
 
 
 def main() -> None:
@@ -48,6 +75,9 @@ def main() -> None:
     _install_from_npm(OPENCODE_PLUGIN, folder / "opencode" / "config")
     for name, package in PROGRAMS.items():
         _install_from_npm(package, folder / name)
+    _install_from_npm(AI_SDK, folder / "ai-sdk")
+    for name, packages in FRAMEWORKS.items():
+        _install(packages, folder / "frameworks" / name)
 
 
 def _fetch(package: str, target: Path) -> None:
@@ -68,16 +98,31 @@ def _fetch(package: str, target: Path) -> None:
     stamp.write_text(package)
 
 
-def _install_from_npm(package: str, target: Path) -> None:
-    """Install a package of npm with what it needs into a folder, unless it is there."""
+def _install(packages: tuple[str, ...], target: Path) -> None:
+    """Make a virtual environment with packages, unless it is there."""
+    stamp = target / "installed"
+    if stamp.is_file() and stamp.read_text().split() == list(packages):
+        return
+    print(f"installing {' '.join(packages)} ...")
+    shutil.rmtree(target, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", target], check=True)
+    pip = [target / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    if subprocess.run([*pip, "--disable-pip-version-check", *packages], check=False).returncode:
+        sys.exit(f"make clients: pip cannot install {packages[0]}; its reason is above")
+    stamp.write_text("\n".join(packages))
+
+
+def _install_from_npm(packages: str | tuple[str, ...], target: Path) -> None:
+    """Install packages of npm with what they need into a folder, unless they are there."""
+    named = (packages,) if isinstance(packages, str) else packages
     if (target / "node_modules").is_dir():
         return
-    print(f"installing {package} ...")
+    print(f"installing {' '.join(named)} ...")
     target.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", package]
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", *named]
     if subprocess.run(command, cwd=target, check=False).returncode:
         shutil.rmtree(target)
-        sys.exit(f"make clients: npm cannot install {package}; its reason is above")
+        sys.exit(f"make clients: npm cannot install {named[0]}; its reason is above")
 
 
 if __name__ == "__main__":

@@ -53,8 +53,11 @@ class PrintingAgent(NamedTuple):
     def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         """Return the arguments that have it work on a prompt, in a session of its own."""
         assert not again
+        usual = self.files("http://127.0.0.1:9")
         for name, document in self.files(workplace.model).items():
-            (workplace.home / name).write_text(json.dumps(document))
+            # What does not name the model holds the hooks by now.
+            if document != usual[name]:
+                (workplace.home / name).write_text(json.dumps(document))
         return [*self.arguments, prompt]
 
 

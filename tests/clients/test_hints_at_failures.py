@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.clients.model_stub import playing
+from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import until
 from tests.clients.real_agents import AGENTS, missing, work
 from tests.clients.steps import Run, Say
@@ -32,10 +33,10 @@ def played(agent, place, *steps):
     return printed, [each for each in asked if "rye run" in each]
 
 
-@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+@pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "gemini-cli", "qwen-code"])
 def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     """Sessions learn that a launcher fails and what runs; the next one is told at its failure."""
-    agent, project = AGENTS[agent_name], f"{agent_name}-hinted"
+    agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-hinted"
     place = workplace(project)
     (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     for _ in range(3):

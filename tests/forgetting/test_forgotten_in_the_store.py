@@ -17,7 +17,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
-from trackrecord_consolidation.forget import find_in_store
+from trackrecord_consolidation.forget import find_in_store, move_outcomes
 
 SOURCES = ("ada", "bob")
 TOOLS = ("find", "edit", "test")
@@ -388,3 +388,30 @@ def test_a_clock_that_was_set_back_between_two_runs_of_consolidation(engine, oth
     ]
     assert sums[:2] == sums[2:]
     assert sums[0]
+
+
+def test_what_moves_to_another_project(memory_store: Callable[[], Engine]) -> None:
+    """The one is as if it had never been there, the other has what people said, too."""
+    engine, rest = memory_store(), memory_store()
+    old, new = Told(engine, RULES, "old"), Told(engine, RULES, "new")
+    only = Told(rest, RULES, "old")
+    run = {
+        "outcome_id": "r1", "task_id": "t1", "source": "codex", "success": True,
+        "captured_from": "transcript", "outcome_source": "tests", "tool_graph": [{"tool": "edit"}],
+    }  # fmt: skip
+    other = run | {"outcome_id": "r2", "task_id": "t2"}
+    word = {"outcome_id": "r1", "task_id": "t1", "success": False, "judged_by": "ann"}
+    old.learn([run, other], NOW)
+    only.learn([other], NOW)
+    old.learn([word], NOW + 1)
+    for each in (old, only):
+        each.consolidate(NOW + HOUR)
+    new.learn([run | {"task_id": "t3"}], NOW + 2 * HOUR)
+    assert move_outcomes(engine, RULES, "old", {"r1": "new"}, now=NOW + 3 * HOUR)
+    left, right = (whole(each, "old", at=NOW + 4 * HOUR) for each in (engine, rest))
+    assert {name: left[name] for name in right} == right
+    assert any('"success":false' in str(row) for row in whole(engine, "new", at=NOW)["outcomes"])
+    old.learn([run], NOW + 5 * HOUR)
+    moved = {"r1": "new", "r2": "new"}
+    assert not move_outcomes(engine, RULES, "old", moved, now=NOW + 6 * HOUR)
+    assert not whole(engine, "old", at=NOW + 7 * HOUR)

@@ -257,7 +257,10 @@ def test_a_name_that_programs_gave_is_no_repositorys(
     publish(client, worker.settings, body(1, project="hrpay"))
     captured = {"captured_from": "transcript"}
     publish(client, worker.settings, body(2, project="shop", **captured), body(3, project="shop"))
+    memory = b'{"text":"Use uv","project":"notes"}'
+    client.xadd(worker.settings.keys.outcomes, {"v": "1", "memory": memory})
     worker.drain.run()
     claims = ProjectClaims(settings.home)
+    assert claims.project(Repository("notes", "example.com/notes", "/src/notes")) != "notes"
     assert claims.project(Repository("hrpay", "example.com/hrpay", "/src/hrpay")) != "hrpay"
     assert claims.project(Repository("shop", "example.com/shop", "/src/shop")) == "shop"

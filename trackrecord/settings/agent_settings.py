@@ -289,7 +289,7 @@ DAEMONS_OWN: Final = frozenset(
 )
 # As above, for the sections that say what the daemon serves and reads.
 DAEMONS_SERVICES: Final = {
-    "capture": frozenset({"checks", "programs", "projects", "prompts"}),
+    "capture": frozenset({"checks", "exclude", "programs", "projects", "prompts"}),
     "hooks": frozenset(
         {
             "catch_up_s",

@@ -1,6 +1,7 @@
 """The rules of capturing agents: the parts of a run that are stored, and its project."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -27,22 +28,47 @@ def mapped_project(folder: str, mapping: Mapping[str, str]) -> str:
     return project
 
 
+def leaves_out(folder: str, excluded: Collection[str]) -> bool:
+    """Return whether a folder is left out of capture: by a setting, or by a file in it or above it.
+
+    Args:
+        folder: an absolute path; of one that is gone, only the setting is known.
+        excluded: folders, and names of projects, which do not matter here.
+    """
+    if mapped_project(folder, {each: "left out" for each in excluded if _is_path(each)}):
+        return True
+    path = Path(folder)
+    with suppress(OSError, ValueError):
+        return path.is_absolute() and any(
+            (each / IGNORE_FILE).exists() for each in (path, *path.parents)[:_MOST_PARENTS]
+        )
+    return False
+
+
+def _is_path(text: str) -> bool:
+    return text.startswith(("/", "~", "\\")) or text[1:2] == ":"
+
+
 def _absolute(path: str) -> str:
-    if not path.startswith(("/", "~", "\\")) and path[1:2] != ":":
+    if not _is_path(path):
         message = "must be the absolute path of a folder"
         raise ValueError(message)
     return path
 
 
-def _command_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
-    if len(lines) > _MOST_CHECKS or not all(0 < len(line) <= _LONGEST_CHECK for line in lines):
-        message = f"must be at most {_MOST_CHECKS} lines of 1 to {_LONGEST_CHECK} characters"
-        raise ValueError(message)
-    return lines
+def _at_most(most: int, longest: int) -> SettingCheck:
+    def check(lines: tuple[str, ...]) -> tuple[str, ...]:
+        if len(lines) > most or not all(0 < len(line) <= longest for line in lines):
+            message = f"must be at most {most} lines of 1 to {longest} characters"
+            raise ValueError(message)
+        return lines
+
+    return SettingCheck(check)
 
 
-_MOST_CHECKS: Final = 50
-_LONGEST_CHECK: Final = 200
+# In a folder, it leaves out of capture whatever happens in it or below it.
+IGNORE_FILE: Final = ".trackrecordignore"
+_MOST_PARENTS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +96,15 @@ class CaptureRules:
         checks: beginnings of command lines that verify, beside those that are known: a JSON array,
             as `["./dev verify", "lint: ./dev tidy"]`. In front may stand test, type check, lint,
             build or check.
+        exclude: folders, with all below them, and projects that are left out: a JSON array of
+            absolute paths and names.
     """
 
     prompts: bool = True
     programs: bool = True
     projects: tuple[FolderProject, ...] = ()
-    checks: Annotated[tuple[str, ...], SettingCheck(_command_lines)] = ()
+    checks: Annotated[tuple[str, ...], _at_most(50, 200)] = ()
+    exclude: Annotated[tuple[str, ...], _at_most(1000, 4096)] = ()
 
     @property
     def project_of_folder(self) -> Mapping[str, str]:

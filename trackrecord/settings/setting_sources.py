@@ -195,7 +195,7 @@ def _own_project(name: str, folder: Path, own: Mapping[str, Any]) -> str:
         return name
     home = Path(str(own.get("home") or user_data_path("trackrecord"))).expanduser()
     try:
-        return ProjectClaims(home).project(repository, name)
+        return ProjectClaims(home).project(repository._replace(name=name, tree="", mark=""))
     except StoreUnfit:  # a home that cannot be written knows of no other repository
         return name
 

@@ -10,6 +10,7 @@ output in its new form, and the exit status is always 0.
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -27,6 +28,8 @@ _ERROR_WORDS = (
     "not found", "no such", "no module", "error", "denied", "fatal", "cannot", "can't", "unknown",
     "unrecognized", "invalid", "missing", "refused", "failed", "unable", "not installed",
 )  # fmt: skip
+# As Gemini CLI and Qwen Code write that a command failed, below its output.
+_STATUS = r"(?m)^Exit Code: ([1-9]\d{0,8})$"
 _NAMED = ("command", "file_path", "path", "notebook_path")
 MOST_ERROR = 32_768
 # What agents declare, by their names; written here when this file is copied. The variable that
@@ -50,13 +53,17 @@ def main(arguments: list[str]) -> None:
         if event in _ASKING:
             _ask(agent, event, own, given)
         elif event == "PostToolUseFailure":
-            _tell(agent, event, given, given.get("error"))
-        elif event == "PostToolUse" and agent == _WITHOUT_STATUS:
-            response = given.get("tool_response")
-            if _may_have_failed(response):
-                _tell(agent, event, given, response)
+            _tell(agent, event, own, given, given.get("error"))
         elif event == "PostToolUse":
-            _summarise(agent, given)
+            response = given.get("tool_response")
+            if agent != _WITHOUT_STATUS:
+                response = _failure_in(response)
+            elif not _may_have_failed(response):
+                return
+            if response is None:
+                _summarise(agent, given)
+            else:
+                _tell(agent, event, own, given, response)
         else:
             _note(agent, event, given)
 
@@ -122,7 +129,7 @@ def _ask(agent: str, event: str, own: str, given: dict[str, object]) -> None:
         os.write(1, answer + b"\n")
 
 
-def _tell(agent: str, event: str, given: dict[str, object], error: object) -> None:
+def _tell(agent: str, event: str, own: str, given: dict[str, object], error: object) -> None:
     """Print what the front door knows of a call that has failed; nothing if it knows nothing."""
     arguments = given.get("tool_input")
     if not isinstance(error, str) or not isinstance(arguments, dict) or given.get("is_interrupt"):
@@ -141,9 +148,25 @@ def _tell(agent: str, event: str, given: dict[str, object], error: object) -> No
     for name in ("session_id", "agent_id", "cwd", "transcript_path", "tool_name", "tool_use_id"):
         if isinstance(given.get(name), str):
             said[name] = given[name]
-    answer = _post(agent, said)
-    if json.loads(answer).get("hookSpecificOutput"):
-        os.write(1, answer + b"\n")
+    if number := re.search(_STATUS, error):
+        said["exit_code"] = int(number[1])
+    told = json.loads(_post(agent, said))
+    if told.get("hookSpecificOutput"):
+        told["hookSpecificOutput"]["hookEventName"] = own
+        os.write(1, json.dumps(told).encode() + b"\n")
+
+
+def _failure_in(response: object) -> object:
+    """Return the text of a failed call, of agents that have it in its response; None for others."""
+    if not isinstance(response, dict):
+        return None
+    error, text = response.get("error"), response.get("llmContent")
+    if isinstance(error, dict):
+        return error.get("message")
+    if not isinstance(text, str) or not re.search(_STATUS, text):
+        return None
+    # In front of it may stand the command itself.
+    return text.partition("\nOutput: ")[2] or text
 
 
 def _may_have_failed(output: object) -> bool:

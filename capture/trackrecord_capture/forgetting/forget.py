@@ -46,7 +46,7 @@ from trackrecord_consolidation.forget import (
 from trackrecord_producers.spool.forgetting import InSpool, find_in_spool, forget_in_spool
 
 from ..agents.runtime import TOLD, runtime_folder
-from ..history.state import FILE_NAME
+from ..history.state import FILE_NAME, CaptureState
 from ..live.session_marks import SessionMark
 from ..otlp.traces.trace_status import traces_file
 from ..otlp.traces.trace_store import TraceOutcome
@@ -111,19 +111,10 @@ class CapturedPlace:
             ProjectClaims(self._home).forget(self._subject.project)
 
     def _forget_commits(self) -> None:
-        path = self._home / FILE_NAME
-        if not path.is_file():
-            return
-        subject = self._subject
-        ids = [(subject.project, each) for each in sorted(self._outcomes)]
-        with _opened(path, "rw") as database:
-            for table in ("made", "reverted", "said"):
-                delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - as above
-                if subject.what == "project":
-                    database.execute(delete, (subject.project,))
-                else:
-                    database.executemany(f"{delete} AND outcome_id = ?", ids)
-            database.execute("DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)")
+        if (self._home / FILE_NAME).is_file():
+            is_whole = self._subject.what == "project"
+            with CaptureState(self._home) as state:
+                state.forget(self._subject.project, None if is_whole else self._outcomes)
 
     def _forget_session_texts(self) -> None:
         """Delete the texts that sessions were given, but keep the marks that they were."""

@@ -18,7 +18,7 @@ class ReadingCounts:
         unchanged: how many had nothing new.
         runs: how many runs were published.
         amended: how many earlier runs were amended, because a commit of theirs was reverted.
-        left_out: how many runs of programs were left out.
+        left_out: how many runs were left out: of programs, or in folders that are.
         refused: how many runs no outcome could be made of, or Redis and the spool did not take.
         bad: how many parts of logs could not be read.
         named: the first of these, each with its log.

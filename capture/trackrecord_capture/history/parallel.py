@@ -70,7 +70,7 @@ def outcome_maker(rules: CaptureRules, projects: RunProjects | None = None) -> O
     """
     machine, words = this_machine(), tool_words()
 
-    def make(run: AgentRun) -> dict[str, Any]:
+    def make(run: AgentRun) -> dict[str, Any] | None:
         return outcome_of(run, rules, projects, words, machine=machine)
 
     return make
@@ -130,6 +130,8 @@ class LogReaders:
         project = project_of(found.run, self._projects)
         if project == found.fields["project"]:
             return found
+        if not project:
+            return msgspec.structs.replace(found, fields=None)
         own = {"project": project, "task_id": task_id_of(found.run, project)}
         return msgspec.structs.replace(found, fields=found.fields | own)
 

@@ -8,7 +8,7 @@ again, and every outcome keeps its id.
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -243,6 +243,21 @@ class CaptureState:
         how = "REPLACE" if anew else "IGNORE"
         with self._writing():
             self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
+
+    def forget(self, project: str, outcome_ids: Iterable[str] | None = None) -> None:
+        """Forget the commits of runs in a project, or of all; deleted content is overwritten."""
+        named = [(project, each) for each in outcome_ids or ()]
+        self._connection.execute("PRAGMA secure_delete = ON")
+        with self._writing():
+            for table in ("made", "reverted", "said"):
+                delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - of the tuple
+                if outcome_ids is None:
+                    self._connection.execute(delete, (project,))
+                else:
+                    self._connection.executemany(f"{delete} AND outcome_id = ?", named)
+            orphans = "DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)"
+            self._connection.execute(orphans)
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
         rows = self._connection.execute(

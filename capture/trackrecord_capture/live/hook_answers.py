@@ -44,7 +44,7 @@ def attributed(records: str, project: str) -> str:
 
 
 ProjectOf = Callable[[str], str]
-"""Returns the project of a folder."""
+"""Returns the project of a folder; "" of one that is left out of capture."""
 
 KINDS: Final[dict[str, Kind]] = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
 _LONGEST_PROMPT: Final = 32_768

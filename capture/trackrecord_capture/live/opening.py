@@ -221,6 +221,7 @@ class Live:
         project_of: ProjectOf,
     ) -> None:
         self._home = settings.home
+        self._project_of = project_of
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
         self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
@@ -262,6 +263,9 @@ class Live:
         """
         try:
             posted = decoded(body, _posted)
+            asks = posted.hook_event_name in KINDS or (posted.error, posted.output) != (None, None)
+            if asks and posted.cwd and not self._project_of(posted.cwd):
+                return None
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
             if posted.error is not None:

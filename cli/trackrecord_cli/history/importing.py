@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,14 +24,13 @@ from .servers import servers_for
 if TYPE_CHECKING:
     import redis
     from rich.progress import Progress, TaskID
+    from sqlalchemy import Engine
 
     from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.settings.settings import Settings
-    from trackrecord_capture.agent_run import AgentRun
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.parallel import LogPart
     from trackrecord_capture.history.reading import Found as FoundOne
-    from trackrecord_capture.history.reading import OutcomeOf
     from trackrecord_capture.history.state import CaptureState
     from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
@@ -50,6 +48,9 @@ class PublicationSink:
     Args:
         publication: publishes them.
         max_bytes: the largest outcome that is allowed.
+
+    Attributes:
+        projects: the project of each run, by its outcome_id.
     """
 
     def __init__(self, publication: Publication, *, max_bytes: int) -> None:
@@ -57,7 +58,7 @@ class PublicationSink:
         self._max_bytes = max_bytes
         self._batch: list[CheckedOutcome] = []
         self._bytes = 0
-        self.projects: Counter[str] = Counter()
+        self.projects: dict[str, str] = {}
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Take one outcome; batches of them go to Redis.
@@ -71,7 +72,8 @@ class PublicationSink:
         outcome_id, body = build_wire_body(fields, max_bytes=self._max_bytes)
         self._batch.append(CheckedOutcome(fields["project"], outcome_id, body))
         self._bytes += len(body)
-        self.projects[fields["project"]] += 1
+        if fields.get("captured_from") != "repository":
+            self.projects[outcome_id] = fields["project"]
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self.settle()
 
@@ -180,6 +182,7 @@ def _import(
     state: CaptureState,
     counts: ReadingCounts,
 ) -> Published:
+    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.repository_news import read_repositories
 
     publication: Publication | None = None
@@ -192,11 +195,13 @@ def _import(
             progress.remove_task(task)
             publication = Publication(client, settings, find_known(settings), are_safe=True)
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
-            _read(settings, wanted, new, state, sink, counts, progress)
+            outdated = _read(settings, wanted, new, state, sink, counts, progress)
+            again = replace(wanted, again=True)
+            _read(settings, again, outdated, state, sink, ReadingCounts(), progress)
             counts.amended += read_repositories(state, sink)
             sink.settle()
             published = publication.published
-            _learn(settings, client, sink, published, progress)
+            _learn(settings, client, sink, state, published, progress)
             publication.find_not_learnt()
     return published
 
@@ -209,24 +214,25 @@ def _read(
     sink: PublicationSink,
     counts: ReadingCounts,
     progress: Progress,
-) -> None:
+) -> Found:
+    """Publish what is new in logs; return those that are to be read again."""
     from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.history.parallel import LogPart, outcome_maker
     from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
     from trackrecord_capture.projects import run_projects
 
-    # The folder of a run whose project is named outright claims no name.
-    is_claimed = wanted.project is None
-    projects = run_projects(settings.capture, settings.home) if is_claimed else None
+    projects = run_projects(
+        settings.capture, settings.home, partial(_project_on_record, settings), wanted.project or ""
+    )
     if wanted.project is not None:
         ProjectClaims(settings.home).reserve(wanted.project)
-    outcome_of = _outcome_of(outcome_maker(settings.capture, projects), wanted.project)
+    outcome_of = outcome_maker(settings.capture, projects)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
     parts = [
         LogPart(source, log, start_of(source, log, state, everything=wanted.again))
         for source, log in new
     ]
-    done = 0
+    done, changed = 0, []
     with _readers(settings, parts, projects) as read:
         for number, (part, found) in enumerate(read, start=1):
             shown = f"reading {part.source.name} {number}/{len(parts)} logs"
@@ -237,18 +243,28 @@ def _read(
                 everything=wanted.again,
                 progress=partial(_show, progress, bar, done),
             )
-            if found is not None and wanted.project is not None:
-                found = (_in_project(each, wanted.project) for each in found)
             counts.add(read_and_publish(part.source, part.log, state, sink, reading, found))
             done += part.log.size
             progress.update(bar, completed=done)
+            if named := projects.take_answers():
+                changed.append(((part.source, part.log), named))
     progress.refresh()
     progress.remove_task(bar)
+    # What was read later may tell whose a folder that is gone was.
+    return [log for log, named in changed if projects.are_outdated(named)]
+
+
+def _project_on_record(settings: Settings, outcome_id: str) -> str:
+    from trackrecord.resources.reports.outcomes import project_on_record
+    from trackrecord.store.database.engine import reading
+
+    with open_store(settings) as engine, reading(engine) as connection:
+        return project_on_record(connection, outcome_id)
 
 
 @contextmanager
 def _readers(
-    settings: Settings, parts: Sequence[LogPart], projects: RunProjects | None
+    settings: Settings, parts: Sequence[LogPart], projects: RunProjects
 ) -> Iterator[Iterable[tuple[LogPart, Iterable[FoundOne] | None]]]:
     """Yield what reads logs: several processes where there is much to read, else this one."""
     from trackrecord_capture.history.parallel import LogReaders, processes_for
@@ -266,29 +282,11 @@ def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
     progress.update(bar, completed=done + position)
 
 
-def _outcome_of(make: OutcomeOf, project: str | None) -> OutcomeOf:
-    """Return what makes outcomes, in a project that is named outright."""
-    if project is None:
-        return make
-
-    def in_project(run: AgentRun) -> dict[str, Any] | None:
-        fields = make(run)
-        return fields if fields is None else fields | {"project": project}
-
-    return in_project
-
-
-def _in_project(found: FoundOne, project: str) -> FoundOne:
-    from msgspec.structs import replace
-
-    fields = getattr(found, "fields", None)
-    return found if fields is None else replace(found, fields=fields | {"project": project})
-
-
 def _learn(
     settings: Settings,
     client: redis.Redis,
     sink: PublicationSink,
+    state: CaptureState,
     published: Published,
     progress: Progress,
 ) -> None:
@@ -298,9 +296,25 @@ def _learn(
     bar = progress.add_task("learning", total=None)
     wait_until_learnt(client, settings.keys, published)
     with open_store(settings) as engine:
-        for project in sink.projects:
+        _move(settings, engine, sink, state)
+        for project in sorted(set(sink.projects.values())):
             progress.update(bar, description="consolidating")
             consolidate(engine, settings.competence, project, now=time.time(), actor="command line")
+
+
+def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: CaptureState) -> None:
+    """Take runs whose project has changed out of the project that they were in."""
+    from trackrecord.resources.reports.outcomes import outcomes_elsewhere
+    from trackrecord.settings.projects.project_claims import ProjectClaims
+    from trackrecord.store.database.engine import reading
+    from trackrecord_consolidation.forget import move_outcomes
+
+    with reading(engine) as connection:
+        found = outcomes_elsewhere(connection, sink.projects)
+    for project, moved in found.items():
+        state.forget(project, moved)
+        if not move_outcomes(engine, settings.rules, project, moved, now=time.time()):
+            ProjectClaims(settings.home).forget(project)
 
 
 def _works(settings: Settings) -> list[ProjectWork]:
@@ -338,7 +352,7 @@ def _summary(counts: ReadingCounts, published: Published | None) -> str:
     if counts.amended:
         told += amended
     if counts.left_out:
-        told += f"; {counted(counts.left_out, 'run')} of programs left out"
+        told += f"; {counted(counts.left_out, 'run')} left out"
     return told
 
 

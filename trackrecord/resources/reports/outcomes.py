@@ -1,14 +1,14 @@
 """Outcomes: which ones are on record."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sqlalchemy import Connection, select
 
 from trackrecord.store.outcomes.forgotten import forgotten_among
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.store.outcomes.tables import outcomes, projects
 
 # Far below the number of parameters that a statement may have.
 _CHUNK: Final = 500
@@ -33,6 +33,41 @@ def known_outcomes(
         for outcome_id in _known(connection, project, ids)
     }
     return on_record | forgotten_among(connection, "outcome", wanted)
+
+
+def project_on_record(connection: Connection, outcome_id: str) -> str:
+    """Return the project in which an outcome is on record, the first of several; "" if in none."""
+    query = select(projects.c.name).join_from(outcomes, projects).order_by(outcomes.c.id).limit(1)
+    every = outcomes.c.project_id.in_(select(projects.c.id))
+    found = connection.execute(query.where(every, outcomes.c.outcome_id == outcome_id)).scalar()
+    return found or ""
+
+
+def outcomes_elsewhere(
+    connection: Connection, names: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Return those of some captured outcomes that are on record in another project, too.
+
+    Args:
+        connection: a reading transaction.
+        names: the project of each, by its outcome_id; others have their own outcomes of that id.
+
+    Returns:
+        By the other project, the project of each outcome by its outcome_id.
+    """
+    stands = outcomes.c.replaced_at == 0
+    query = select(projects.c.name, outcomes.c.outcome_id).join_from(outcomes, projects)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    rows = connection.execute(query.where(stands).execution_options(yield_per=10_000))
+    for project, outcome_id in rows:
+        if outcome_id in names:
+            found[outcome_id].add(project)
+    elsewhere: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for outcome_id, on_record in found.items():
+        if names[outcome_id] in on_record:
+            for project in on_record - {names[outcome_id]}:
+                elsewhere[project][outcome_id] = names[outcome_id]
+    return dict(elsewhere)
 
 
 def _known(connection: Connection, project: str, ids: list[str]) -> Iterable[str]:

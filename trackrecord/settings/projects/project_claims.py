@@ -4,6 +4,9 @@ A folder is named by whoever wrote it. So the first repository of a name has it,
 of that name gets a project of its own, with a suffix, as does each of the name of a project that
 programs named before. A small SQLite file in the home, which outlives the state of the capture:
 without it, the next repository of a name would have it.
+
+Working trees are remembered, too: what is read of one that is gone belongs to the project that it
+had. A repository that is moved, or whose remote changes, keeps its project.
 """
 
 import hashlib
@@ -21,11 +24,12 @@ from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
 from trackrecord.process.folders import make_private_folder
 from trackrecord.process.sqlite_files import connect
 
-from .repositories import Repository
+from .repositories import Repository, last_part, parents
 
 FILE_NAME: Final = "projects.db"
 _BUSY_S: Final = 30.0
 _MOST_FOLDERS: Final = 100
+_MOST_TREES: Final = 10_000
 # Digits of a digest of the repository, as many as are needed.
 _SUFFIXES: Final = (4, 8, 16, 32)
 _SCHEMA: Final = """
@@ -42,7 +46,13 @@ _SCHEMA: Final = """
         since REAL NOT NULL,
         PRIMARY KEY (project, folder)
     ) WITHOUT ROWID;
-    PRAGMA user_version = 1;
+    CREATE TABLE IF NOT EXISTS tree (
+        folder TEXT PRIMARY KEY,
+        project TEXT NOT NULL,
+        mark TEXT NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID;
+    PRAGMA user_version = 2;
 """
 
 
@@ -89,27 +99,52 @@ class ProjectClaims:
     def __init__(self, home: Path) -> None:
         self._path = home / FILE_NAME
 
-    def project(self, repository: Repository, name: str = "") -> str:
+    def project(self, repository: Repository, known: str = "") -> str:
         """Return the project of a repository; the first one of a name has that name for good.
 
         Args:
             repository: whose project.
-            name: the name that it wants; its own if not given.
+            known: its project, where that is known.
 
         Raises:
             StoreUnfit: the file cannot be used.
         """
-        name = name or repository.name
-        repository = Repository(name, _text(repository.identity), _text(repository.folder))
+        repository = _storable(repository)
         with self._opened() as connection:
-            project = _claimed(connection, name, repository)
+            project = known or _claimed(connection, repository)
             if project is None:
                 connection.execute("BEGIN IMMEDIATE")
-                project = _claimed(connection, name, repository) or _claim(
-                    connection, name, repository
+                project = (
+                    _claimed(connection, repository)
+                    or _renamed(connection, repository)
+                    or _claim(connection, repository)
                 )
             _note_folder(connection, project, repository.folder)
+            _note_tree(connection, project, repository)
         return project
+
+    def gone(self, repository: Repository, known: str = "", *, has_git: bool) -> str:
+        """Return the project of work in a folder that git does not have now, and remember it.
+
+        Args:
+            repository: what its path or the source says of it; with no identity its name alone.
+            known: its project, where that is known.
+            has_git: whether the source says that git had it then.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        repository = _storable(repository)
+        with self._opened() as connection:
+            if has_git and repository.folder and not repository.is_remote:
+                _take_in_below(connection, repository.folder)
+            is_tree = has_git and _remembered(connection, repository.folder) is None
+            repository = repository._replace(tree=repository.folder if is_tree else "")
+            if not known and not repository.identity:
+                if _owner(connection, repository.name) is None:
+                    return repository.name
+                repository = repository._replace(identity=f"name:{repository.name}")
+        return self.project(repository, known)
 
     def claimed(self, repository: Repository) -> str | None:
         """Return the project that a repository has, None if it has none yet; nothing is written.
@@ -119,9 +154,13 @@ class ProjectClaims:
         """
         if not self._path.exists():
             return None
-        repository = repository._replace(identity=_text(repository.identity))
+        repository = _storable(repository)
         with self._opened() as connection:
-            return _claimed(connection, repository.name, repository)
+            known = _claimed(connection, repository)
+            if repository.tree or (known and repository.is_remote):
+                return known
+            found = _remembered(connection, repository.folder) or known
+            return found if repository.identity else found or _of_name(connection, repository.name)
 
     def reserve(self, project: str) -> None:
         """Keep the name that a program gave to a project: no repository of that name gets it.
@@ -192,8 +231,8 @@ class ProjectClaims:
         with self._opened() as connection:
             connection.execute("PRAGMA secure_delete=on")
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("DELETE FROM claim WHERE project = ?", (project,))
-            connection.execute("DELETE FROM folder WHERE project = ?", (project,))
+            for table in ("claim", "folder", "tree"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - of these
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -204,7 +243,7 @@ class ProjectClaims:
                 # For its owner alone: it names folders.
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             with closing(connect(self._path, timeout=_BUSY_S, isolation_level=None)) as opened:
-                if opened.execute("PRAGMA user_version").fetchone() == (0,):
+                if opened.execute("PRAGMA user_version").fetchone() < (2,):
                     opened.executescript(_SCHEMA)
                 with opened:
                     yield opened
@@ -221,23 +260,90 @@ def _text(path: str) -> str:
     return path.encode(errors="replace").decode()
 
 
-def _claimed(connection: sqlite3.Connection, name: str, repository: Repository) -> str | None:
-    query = "SELECT project FROM claim WHERE name = ? AND repository = ?"
-    row = connection.execute(query, (name, repository.identity)).fetchone()
+def _storable(repository: Repository) -> Repository:
+    return repository._replace(
+        identity=_text(repository.identity),
+        folder=_text(repository.folder),
+        tree=_text(repository.tree),
+    )
+
+
+def _claimed(connection: sqlite3.Connection, repository: Repository) -> str | None:
+    query = (
+        "SELECT project FROM claim WHERE name = ? AND repository = ? AND repository <> '' "
+        "UNION ALL SELECT project FROM tree WHERE folder = ?"
+    )
+    asked = (repository.name, repository.identity, repository.identity)
+    row = connection.execute(query, asked).fetchone()
     return row[0] if row else None
 
 
-def _claim(connection: sqlite3.Connection, name: str, repository: Repository) -> str:
+def _claim(connection: sqlite3.Connection, repository: Repository) -> str:
+    name, identity = repository.name, repository.identity
     project = next(
-        each
-        for each in _candidates(name, repository.identity)
-        if _owner(connection, each) in (None, repository.identity)
+        each for each in _candidates(name, identity) if _owner(connection, each) in (None, identity)
     )
     connection.execute(
-        "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)",
-        (project, name, repository.identity, time.time()),
+        "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)", (project, name, identity, time.time())
     )
     return project
+
+
+def _renamed(connection: sqlite3.Connection, repository: Repository) -> str | None:
+    """Return the project that a repository had under another path or remote, from now on too."""
+    query = "SELECT folder, project FROM tree WHERE mark = ? AND mark <> '' ORDER BY at DESC"
+    here = (repository.tree, repository.folder)
+    for folder, project in connection.execute(query, (repository.mark,)).fetchall():
+        # A copy beside it may be the beginning of something else.
+        if folder in here or not os.path.lexists(folder):
+            alias = repository._replace(tree=repository.identity, mark="")
+            _note_tree(connection, project, alias)
+            return str(project)
+    return None
+
+
+def _note_tree(connection: sqlite3.Connection, project: str, repository: Repository) -> None:
+    known = "SELECT 1 FROM tree WHERE folder = ? AND project = ? AND mark = ?"
+    row = (repository.tree, project, repository.mark)
+    if not repository.tree or connection.execute(known, row).fetchone():
+        return
+    connection.execute("INSERT OR REPLACE INTO tree VALUES (?, ?, ?, ?)", (*row, time.time()))
+    connection.execute(
+        "DELETE FROM tree WHERE folder IN (SELECT folder FROM tree ORDER BY at DESC LIMIT -1 "
+        "OFFSET ?)",
+        (_MOST_TREES,),
+    )
+
+
+def _remembered(connection: sqlite3.Connection, folder: str) -> str | None:
+    """Return the project of the innermost working tree that a folder was in."""
+    for each in parents(folder):
+        query = "SELECT project FROM tree WHERE folder = ?"
+        if row := connection.execute(query, (each,)).fetchone():
+            return str(row[0])
+    return None
+
+
+def _of_name(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the project of the first repository that has a name, or whose folder has it."""
+    rows = connection.execute(
+        "SELECT project, name, '' FROM claim WHERE name = ? AND repository <> '' "
+        "UNION ALL SELECT project, '', folder FROM folder ORDER BY 2 DESC",
+        (name,),
+    )
+    return next((row[0] for row in rows if name in (row[1], last_part(row[2]))), None)
+
+
+def _take_in_below(connection: sqlite3.Connection, folder: str) -> None:
+    """Forget the projects of folders in a working tree which were seen before it was."""
+    query = (
+        "SELECT tree.folder, project FROM tree JOIN claim USING (project) "
+        "WHERE mark = '' AND repository = 'folder:' || tree.folder"
+    )
+    for below, project in connection.execute(query).fetchall():
+        if below != folder and folder in parents(below):
+            for table in ("tree", "claim", "folder"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - of these
 
 
 def _note_folder(connection: sqlite3.Connection, project: str, folder: str) -> None:

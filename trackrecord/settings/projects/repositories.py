@@ -18,6 +18,14 @@ _MOST_CLONES: Final = 4
 _LONGEST_FILE: Final = 64 * 1024
 _LONGEST_PATH: Final = 4096
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,30}://", re.IGNORECASE)
+# Folders that hold worktrees: "shop.worktrees" beside a repository, ".worktrees" in it.
+_WORKTREES: Final = re.compile(
+    r"(.*?)[._-]?(?:git-)?worktrees?|\.(?:trees|conductor)", re.IGNORECASE
+)
+_WORKSPACES: Final = ("conductor", "workspaces")
+_HOME: Final = re.compile(r"(?:[A-Z]:)?[/\\](?:root|(?:home|Users)[/\\][^/\\]+)", re.IGNORECASE)
+# What some clients put between their folder of worktrees and a repository's name.
+_NUMBER: Final = re.compile(r"[0-9a-f]{4,40}")
 
 
 class Repository(NamedTuple):
@@ -28,11 +36,20 @@ class Repository(NamedTuple):
         identity: the address of its remote, without user and protocol; without a remote the path of
             its main working tree. "" if a source says no more than the name.
         folder: the main working tree; of all worktrees the same one. "" if unknown.
+        tree: the working tree itself, if git has it now; else "".
+        mark: what stays the same in it when it is moved or its remote changes; "" if unknown.
     """
 
     name: str
     identity: str
     folder: str
+    tree: str = ""
+    mark: str = ""
+
+    @property
+    def is_remote(self) -> bool:
+        """Return whether it is known by the address of its remote."""
+        return self.identity.startswith("remote:")
 
 
 class GitFolders(NamedTuple):
@@ -51,7 +68,8 @@ def repository_of(folder: str, address: str = "") -> Repository | None:
     """Return the repository of work in a folder; None if nothing is known.
 
     Args:
-        folder: the path that was worked in; "" if unknown. It need not exist any more.
+        folder: the path that was worked in; "" if unknown. It need not exist any more: of worktrees
+            that are gone, the path often says whose they were.
         address: the address or the name of the repository, if the source says so; counts where the
             folder is in none.
     """
@@ -60,9 +78,48 @@ def repository_of(folder: str, address: str = "") -> Repository | None:
         return found
     if name := repository_name(address):
         return Repository(name, _identity_of(address) or _path_in(address), folder)
-    if not folder or not (name := _last_part(folder)):
+    main, name = _owner_of(folder)
+    if main:
+        return repository_of(main)
+    if name := valid_name(name):
+        return Repository(name, "", "")
+    if not folder or not (name := last_part(folder)):
         return None
     return Repository(name, f"folder:{_real(folder)}", folder)
+
+
+def parents(folder: str) -> list[str]:
+    """Return a path and those of the folders that it is in, up to a person's home or the root."""
+    found: list[str] = []
+    while folder and len(found) < _MOST_PARENTS and not _is_home(folder):
+        found.append(folder)
+        folder = folder[: max(folder.rfind("/"), folder.rfind("\\"), 0)]
+    return found
+
+
+def _owner_of(folder: str) -> tuple[str, str]:
+    """Return the main working tree that a worktree's path names, or else its repository's name."""
+    parts = re.split(r"([/\\])", folder)
+    for place in range(2, len(parts) - 2, 2):
+        holder, below = "".join(parts[: place - 1]), parts[place + 2 :: 2]
+        if tuple(parts[place - 2 : place + 1 : 2]) == _WORKSPACES:
+            return "", below[0]
+        if not (found := _WORKTREES.fullmatch(parts[place])):
+            continue
+        if found[1]:
+            return holder + parts[place - 1] + found[1], ""
+        within = parents(holder)
+        # A client's own folder in a person's home holds worktrees of every repository.
+        if not within or re.search(r"[/\\]\.[^/\\]+\Z", within[-1]):
+            return "", next((each for each in below[:-1] if not _NUMBER.fullmatch(each)), below[-1])
+        is_clients = parts[place - 2].startswith(".")
+        return "".join(parts[: place - 3]) if is_clients else holder, ""
+    return "", ""
+
+
+def _is_home(folder: str) -> bool:
+    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is none
+    return folder == home or _HOME.fullmatch(folder) is not None
 
 
 def git_folders_of(folder: str) -> GitFolders | None:
@@ -134,9 +191,20 @@ def _at(top: Path, *, clones: int) -> Repository:
         origin = (main / Path(address.removeprefix("file://")).expanduser()).resolve()
         identity = f"folder:{_plain(origin)}"
         if (origin / ".git").exists() and origin != main.resolve() and clones < _MOST_CLONES:
-            name, identity, _ = _at(origin, clones=clones + 1)
+            name, identity, *_ = _at(origin, clones=clones + 1)
     own = valid_name(main.name.removesuffix(".git"))
-    return Repository(name or own, identity or f"folder:{_plain(main.resolve())}", str(main))
+    identity = identity or f"folder:{_plain(main.resolve())}"
+    return Repository(name or own, identity, str(main), str(top), _mark(common))
+
+
+def _mark(common: Path | None) -> str:
+    """Return when git made a repository's files: it writes this one once, and never again."""
+    try:
+        made = (common / "description").stat().st_mtime_ns if common else 0
+    except OSError:
+        return ""
+    # A whole second comes from an archive, and may be anyone's.
+    return str(made) if made % 1_000_000_000 else ""
 
 
 def _main_tree(top: Path, marker: Path) -> tuple[Path, Path | None]:
@@ -234,7 +302,8 @@ def _real(folder: str) -> str:
         return folder
 
 
-def _last_part(folder: str) -> str:
+def last_part(folder: str) -> str:
+    """Return the name of a folder as a project's; "" if it has none."""
     is_windows = "\\" in folder and "/" not in folder
     path: PurePath = PureWindowsPath(folder) if is_windows else PurePath(folder)
     return valid_name(path.name)

@@ -310,6 +310,7 @@ def forget_outcomes(
     rules: Rules,
     *,
     now: float,
+    for_good: bool = True,
 ) -> Forgotten:
     """Forget the records of a source or of a task.
 
@@ -323,6 +324,7 @@ def forget_outcomes(
         found: what is on record of it.
         rules: the rules of today.
         now: seconds since the epoch.
+        for_good: whether they do not come back when they are reported again.
     """
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
@@ -340,7 +342,8 @@ def forget_outcomes(
     drop_counts(connection, project_id)
     if subject.what == "source":
         forget_speaker(connection, project_id, speaker_named(subject.name))
-    _mark(connection, subject, found, now)
+    if for_good:
+        _mark(connection, subject, found, now)
     if found.rows or found.feedback or found.observations:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
         _write_pattern_history(connection, project_id, before, rules)

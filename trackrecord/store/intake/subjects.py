@@ -4,7 +4,7 @@ An outcome that several entries tell of belongs to the subject as soon as one of
 joined cannot be told apart again. A memory belongs to the source that said it first, in its words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
@@ -48,15 +48,18 @@ class OnRecord:
     observations: int = 0
 
 
-def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
-    """Return the records of a source or of a task.
+def find_on_record(
+    connection: Connection, project_id: int, subject: Subject, *, alone: Collection[str] = ()
+) -> OnRecord:
+    """Return the records of a source or of a task, or of some outcomes alone.
 
     Args:
         connection: a transaction.
         project_id: the row of the subject's project.
         subject: a source, or a task.
+        alone: the ids of outcomes; where there are any, the subject names only their project.
     """
-    ids = frozenset(_outcome_ids(connection, project_id, subject))
+    ids = frozenset(alone or _outcome_ids(connection, project_id, subject))
     rows, tasks, others = [], set(), set()
     query = select(outcomes.c.id, outcomes.c.outcome_id, outcomes.c.task_id)
     own = query.where(outcomes.c.project_id == project_id).execution_options(yield_per=_CHUNK)
@@ -66,15 +69,15 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
             tasks.add(row.task_id)
         else:
             others.add(row.task_id)
-    if subject.what == "task":
+    if subject.what == "task" and not alone:
         tasks, others = {subject.name}, set()
-    alone = frozenset(tasks - others)
+    only = frozenset(tasks - others)
     said, seconded = _memories(connection, project_id, subject)
     return OnRecord(
         outcomes=ids,
         rows=tuple(sorted(rows)),
-        tasks=alone,
-        exposures=tuple(_exposures(connection, project_id, alone)),
+        tasks=only,
+        exposures=tuple(_exposures(connection, project_id, only)),
         hints=tuple(_hints(connection, project_id, subject, sorted(rows))),
         memories=said,
         seconded=seconded,

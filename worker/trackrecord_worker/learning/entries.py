@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
@@ -13,10 +15,12 @@ import redis
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.errors import StoreUnavailable
+from trackrecord.errors import StoreUnavailable, StoreUnfit
 from trackrecord.inflight.retry_record import RetryTexts
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.redis.fleet_counts import RefusedAs
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.store.database.engine import writing
 from trackrecord.store.outcomes.forgotten import Kind as ForgottenKind
 from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
@@ -197,3 +201,14 @@ def without_forgotten(
     share_projects(connection, {project for (project, _), _ in named})
     forgotten = forgotten_among(connection, kind, {name for name, _ in named})
     return [each for name, each in named if name not in forgotten]
+
+
+@lru_cache(maxsize=10_000)
+def keep_name(home: Path, project: str, *, is_captured: bool) -> None:
+    """Keep the name of a project that only programs named from the repositories that have it."""
+    claims = ProjectClaims(home)
+    with suppress(StoreUnfit):  # a home that cannot be written has none
+        if is_captured and project != DEFAULT_PROJECT:
+            claims.note_captured(project)
+        elif project != DEFAULT_PROJECT:
+            claims.reserve(project)

@@ -4,17 +4,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.errors import StoreUnavailable, StoreUnfit
+from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.learning.text.project_names import DEFAULT_PROJECT
-from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import BatchChanges, learn
@@ -28,6 +23,7 @@ from .entries import (
     IntakeResult,
     ReceivedEntry,
     RefusedEntry,
+    keep_name,
 )
 
 # It touches everything that an outcome can touch.
@@ -59,9 +55,8 @@ _NO_ROOM = f"the outcome is put together from {MOST_ENTRIES} other entries, whic
 
 def _decode(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> ScoredOutcome:
     outcome = decode_reported(body, max_bytes=context.settings.max_body_bytes)
-    if outcome.project != DEFAULT_PROJECT:
-        is_captured = outcome.captured_from is not None
-        _keep_name(context.settings.home, outcome.project, is_captured=is_captured)
+    is_captured = outcome.captured_from is not None
+    keep_name(context.settings.home, outcome.project, is_captured=is_captured)
     return context.scorer.score(
         outcome,
         body,
@@ -121,17 +116,6 @@ def _learn(
             transitions=list(learnt.transitions),
         )
     )
-
-
-@lru_cache(maxsize=10_000)
-def _keep_name(home: Path, project: str, *, is_captured: bool) -> None:
-    """Keep the name of a project that only programs named from the repositories that have it."""
-    claims = ProjectClaims(home)
-    with suppress(StoreUnfit):  # a home that cannot be written has none
-        if is_captured:
-            claims.note_captured(project)
-        else:
-            claims.reserve(project)
 
 
 def _without_room(

@@ -31,13 +31,16 @@ from .entries import (
     IntakeResult,
     ReceivedEntry,
     by_project,
+    keep_name,
     without_forgotten,
     writing_entries,
 )
 
 
 def _decode_memory(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> MemoryBody:
-    return decode_memory(body, max_bytes=context.settings.max_body_bytes)
+    memory = decode_memory(body, max_bytes=context.settings.max_body_bytes)
+    keep_name(context.settings.home, memory.project, is_captured=False)
+    return memory
 
 
 def _take_in_memory(

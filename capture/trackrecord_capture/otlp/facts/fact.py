@@ -70,6 +70,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         evaluations: scores that it carries.
         rated: how the person rated the session, where it is such an event.
         is_end: whether nothing more comes of this run.
+        resumes: whether it goes on with work of its session that had stopped for a person's answer.
     """
 
     span: str
@@ -109,6 +110,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     evaluations: tuple[SpanScore, ...] = ()
     rated: bool | None = None
     is_end: bool = False
+    resumes: bool = False
 
 
 def bounded(text: str, most: int = MOST_CHARS) -> str:

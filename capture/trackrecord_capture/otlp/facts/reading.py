@@ -171,6 +171,7 @@ _PROMPT_CHARS: Final = 1024 * 1024
 _CHAT_CHARS: Final = 64 * 1024
 _SPREAD: Final = 4
 _EXCEPTION: Final = "exception"
+_NOTHING: Final = ("null", "None")
 
 
 def fact_of(span: Span) -> Fact:
@@ -217,7 +218,17 @@ def fact_of(span: Span) -> Fact:
         repository=_told(span, vocabulary.REPOSITORY),
         branch=_told(span, vocabulary.BRANCH),
         evaluations=evaluations_on(span),
+        resumes=kind in (SpanKind.RUN, SpanKind.STEP) and _resumes(span.attributes),
     )
+
+
+def _resumes(attributes: Mapping[str, Any]) -> bool:
+    """Return whether a graph was called with nothing, or with a person's answer to it."""
+    given = as_text(attributes.get("input.value") or attributes.get("traceloop.entity.input") or "")
+    if given in _NOTHING:
+        return True
+    told = document(given[:_CHAT_CHARS]) if '"resume"' in given else None
+    return isinstance(told, Mapping) and told.get("resume") is not None
 
 
 def _tool_by_name(name: str) -> str:
@@ -353,7 +364,7 @@ def _prompt(span: Span, kind: SpanKind) -> str:
     ):
         most = _CHAT_CHARS if kind is SpanKind.MODEL else _PROMPT_CHARS
         for text in _recorded_prompts(span):
-            if len(text) <= most and (found := prompt_in(text)):
+            if len(text) <= most and text not in _NOTHING and (found := prompt_in(text)):
                 return found
     if kind is SpanKind.STEP:  # LlamaIndex has what was asked only in the steps of its workflow
         return prompt_in_repr(as_text(span.attributes.get("input.value") or ""))

@@ -175,6 +175,8 @@ SESSION: Final = (
     "ai.telemetry.metadata.sessionId",
 )
 PROMPT_ID: Final = ("prompt.id", "turn.id")
+# Raised where a call waits for a person, and is made anew after the answer.
+PAUSES: Final = ("GraphInterrupt", "NodeInterrupt", "ApprovalRequired", "CallDeferred")
 PROMPT: Final = (
     "user_prompt",
     "gen_ai.input.messages",

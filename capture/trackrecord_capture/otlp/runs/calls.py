@@ -53,6 +53,8 @@ def is_call(fact: Fact) -> bool:
         return False
     tool, name = fact.tool.lower(), fact.name.lower()
     # A name in parentheses is none that a model can call: so ADK sums up calls that ran at once.
+    if fact.error_type.rpartition(".")[2] in vocabulary.PAUSES:
+        return False
     if tool in vocabulary.FINAL_TOOLS or tool == vocabulary.HANDOFF or tool.startswith("("):
         return False
     return not tool.startswith(vocabulary.HANDOFFS) and not name.startswith(vocabulary.HANDOFFS)

@@ -8,7 +8,7 @@ their calls carry their name as the `actor`.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -25,10 +25,11 @@ _SLACK_S: Final = 0.1
 
 
 class FactGroup(msgspec.Struct, kw_only=True):
-    """The facts of one run, and the fact at its root."""
+    """The facts of one run, the fact at its root, and that at the root of its last part."""
 
     root: Fact
     facts: list[Fact]
+    last: Fact
     has_root: bool = True
 
 
@@ -40,11 +41,11 @@ def grouped(tree: Tree) -> list[FactGroup]:
         if root is not None:
             of_root[root.span].append(fact)
     groups = [
-        FactGroup(root=tree.by_span[span], facts=facts)
+        FactGroup(root=tree.by_span[span], facts=facts, last=tree.by_span[span])
         for span, facts in of_root.items()
         if any(fact.kind in (SpanKind.TOOL, SpanKind.MODEL, SpanKind.RUN) for fact in facts)
     ]
-    groups = _without_doubles(_of_one_session(groups, tree))
+    groups = _with_resumed(_without_doubles(_of_one_session(groups, tree)))
     _take_in_strays(groups, tree)
     return sorted(groups, key=lambda group: (group.root.start, group.root.span))
 
@@ -64,8 +65,84 @@ def _of_one_session(groups: list[FactGroup], tree: Tree) -> list[FactGroup]:
     for together in of_session.values():
         facts = [fact for group in together for fact in group.facts]
         complete = all(not tree.is_orphan(group.root) for group in together)
-        kept.append(FactGroup(root=together[0].root, facts=facts, has_root=complete))
+        root = together[0].root
+        kept.append(FactGroup(root=root, facts=facts, last=root, has_root=complete))
     return kept
+
+
+def _with_resumed(groups: list[FactGroup]) -> list[FactGroup]:
+    """Join what went on after a person's answer with what it went on from."""
+    kept: list[FactGroup] = []
+    for group in sorted(groups, key=lambda group: group.root.start):
+        session = first_of(group.facts, "session")
+        earlier = session and kept and first_of(kept[-1].facts, "session")
+        if session and session == earlier and is_resumed(group.facts):
+            kept[-1].facts += group.facts
+            kept[-1].last = group.root
+        else:
+            kept.append(group)
+    return kept
+
+
+def is_resumed(facts: Sequence[Fact]) -> bool:
+    """Return whether a trace continues an earlier run: no person asked anything at its start."""
+    spans = {fact.span for fact in facts}
+    tops = (fact for fact in facts if fact.parent not in spans)
+    first = min(tops, key=lambda fact: fact.start, default=None)
+    return first is not None and any(
+        fact.resumes and not first.prompt
+        for fact in facts
+        if first.span in (fact.span, fact.parent)
+    )
+
+
+class TraceOutline(NamedTuple):
+    """The features of a trace that another trace of the same task has as well.
+
+    Attributes:
+        trace: the trace.
+        session: its session; "" if it names none.
+        service: the service.
+        scopes: the instrumentations.
+        tools: the tools that were called, in order.
+        start: when it began; seconds since the epoch.
+        end: when it ended.
+        has_requests: whether it holds requests to a model.
+    """
+
+    trace: str
+    session: str
+    service: str
+    scopes: frozenset[str]
+    tools: tuple[str, ...]
+    start: float
+    end: float
+    has_requests: bool
+
+    def is_twin_of(self, other: "TraceOutline") -> bool:
+        """Return whether two instrumentations told of one task in traces of their own."""
+        return (
+            bool(self.tools)
+            and (self.tools, self.service) == (other.tools, other.service)
+            and self.scopes.isdisjoint(other.scopes)
+            and abs(self.start - other.start) <= _SLACK_S
+            and abs(self.end - other.end) <= _SLACK_S
+        )
+
+
+def outline_of(trace: str, facts: Sequence[Fact]) -> TraceOutline:
+    """Return the outline of a trace."""
+    calls = sorted((fact for fact in facts if is_call(fact)), key=lambda fact: fact.start)
+    return TraceOutline(
+        trace,
+        first_of(facts, "session"),
+        first_of(facts, "service"),
+        frozenset(fact.scope for fact in facts if fact.scope),
+        tuple(fact.tool for fact in calls),
+        min((fact.start for fact in facts), default=0.0),
+        max((fact.end for fact in facts), default=0.0),
+        any(fact.kind is SpanKind.MODEL for fact in facts),
+    )
 
 
 def _take_in_strays(groups: list[FactGroup], tree: Tree) -> None:
@@ -125,9 +202,16 @@ _NETWORK: Final = re.compile(
 
 
 def ending_of(root: Fact, facts: Sequence[Fact]) -> Signal | None:
-    """Return how a run ended, if it raised; a root without an error proves nothing."""
+    """Return how a run ended, if it raised; a root without an error proves nothing.
+
+    Where a request to a model failed last, no answer came, whatever the root says.
+    """
     if not _has_failed(root):
-        return None
+        last = _last_act(facts)
+        if last is None or not _model_failed_last(facts) or _INTERRUPTS.search(last.error_type):
+            return None
+        says = f"{last.error_type} {last.error}".strip()[:_SAYS_CHARS]
+        return Signal(kind=SignalKind.API_FAILED, says=says, at=last.end or None)
     words = f"{root.error_type} {root.error}".strip()
     if _INTERRUPTS.search(root.error_type) or _INTERRUPTS.search(root.error):
         kind = SignalKind.INTERRUPTED
@@ -280,8 +364,8 @@ def _run(
         branch=first_of(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),
-        signs=_signs(root, facts, calls, scores, spans),
-        is_over=(group.has_root and not tree.is_orphan(root)) or is_idle,
+        signs=_signs(group.last, facts, calls, scores, spans),
+        is_over=(group.has_root and not tree.is_orphan(group.last)) or is_idle,
         name=main.agent or _title(root),
         model=next((f.model for f in reversed(facts) if f.kind is SpanKind.MODEL and f.model), ""),
         tokens_in=tokens_of(root, facts, "tokens_in"),

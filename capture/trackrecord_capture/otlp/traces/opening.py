@@ -19,7 +19,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -48,7 +48,15 @@ from ..facts.reading import fact_of
 from ..facts.safe_facts import without_secrets
 from ..facts.vocabulary import SpanKind
 from ..runs.event_runs import PromptOf, no_prompt
-from ..runs.runs import RunOfTrace, TraceScore, runs_of, sign_of
+from ..runs.runs import (
+    RunOfTrace,
+    TraceOutline,
+    TraceScore,
+    is_resumed,
+    outline_of,
+    runs_of,
+    sign_of,
+)
 from ..runs.scores import ReportedScore, score_events
 from .trace_status import traces_file
 from .trace_store import NoRoom, TraceOutcome, TraceStore, encode_fact
@@ -57,7 +65,13 @@ from .waiting import Due, WaitingTrace, WaitingTraces
 _OF_VERDICT: Final = ("success", "outcome_source", "grounds")
 
 
+_NO_RUN: Final = "traces without a run of an agent"
+_REQUESTS: Final = (
+    "traces of requests to a model alone: no span of an agent holds them together, see "
+    "docs/capture.md"
+)
 _AT_ONCE: Final = 64
+_MOST_RECENT: Final = 64
 _MOST_OUTCOMES: Final = 100_000
 _FORGET_EVERY_S: Final = 600.0
 # So long scores that come later find the run of a trace.
@@ -102,6 +116,7 @@ class TracePublishing:
             if not trace or waiting.get(trace) is None
         }
         self._forgot_at = 0.0
+        self._recent: OrderedDict[str, TraceOutline] = OrderedDict()
 
     def rescored(self, given: ReportedScore) -> None:
         """Amend, next time, the outcomes of a trace or a session that is no longer kept."""
@@ -152,6 +167,8 @@ class TracePublishing:
             with self._lock:
                 facts = self._store.facts_of(due.trace)
                 scores = self._store.scores_of(due.trace)
+            if self._is_joined(due.trace, facts):
+                return []
             runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, prompt_of=self._prompt_of)
             return [known for found in runs if (known := self._publish(found)) is not None]
         except ServerUnavailable:
@@ -159,6 +176,26 @@ class TracePublishing:
         except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
             self._lose("traces that could not be read")
         return []
+
+    def _is_joined(self, trace: str, facts: list[Fact]) -> bool:
+        """Join a trace with an earlier one whose run it is a part of; return whether it is."""
+        own = outline_of(trace, facts)
+        self._recent.pop(trace, None)
+        others = list(reversed(self._recent.values()))
+        earlier = next((each.trace for each in others if own.is_twin_of(each)), "")
+        with self._lock:
+            if not earlier and own.session and is_resumed(facts):
+                known = (each.trace for each in others if each.session == own.session)
+                earlier = next(known, "") or self._store.trace_of_session(own.session)
+            joined = self._waiting.join(trace, earlier, self._rules.max_trace_bytes)
+            if joined is not None:
+                with self._store.writing():
+                    self._store.move_facts(trace, joined.kept(earlier))
+                return True
+        self._recent[trace] = own
+        while len(self._recent) > _MOST_RECENT:
+            self._recent.popitem(last=False)
+        return False
 
     def _publish(self, found: RunOfTrace) -> TraceOutcome | None:
         fields = self._outcome_of(found.run)
@@ -210,7 +247,9 @@ class TracePublishing:
                     if known.session:
                         self._rescored.add(("", known.session))
                 if waiting is not None and not runs:
-                    self._store.count("traces without a run of an agent")
+                    outline = self._recent.get(due.trace)
+                    is_alone = outline is not None and outline.has_requests
+                    self._store.count(_REQUESTS if is_alone else _NO_RUN)
                     self._store.forget_spans(due.trace)
                     self._waiting.forget([due.trace])
                 elif waiting is not None:

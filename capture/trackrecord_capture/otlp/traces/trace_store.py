@@ -203,6 +203,16 @@ class TraceStore:
         rows = self._database.execute("SELECT fact FROM facts WHERE trace = ?", (trace,))
         return [_decode_fact(fact) for (fact,) in rows]
 
+    def move_facts(self, trace: str, earlier: StoredTrace) -> None:
+        """Make a trace a part of an earlier one."""
+        for table in ("facts", "scores"):
+            self._database.execute(
+                f"UPDATE OR REPLACE {table} SET trace = ? WHERE trace = ?",  # noqa: S608 - of the tuple above
+                (earlier.trace, trace),
+            )
+        self.put_traces([earlier])
+        self._database.execute("DELETE FROM traces WHERE trace = ?", (trace,))
+
     def forget(self, traces: Sequence[str]) -> None:
         """Delete traces with their facts and scores; their outcomes stay known."""
         one = [(trace,) for trace in traces]
@@ -263,6 +273,13 @@ class TraceStore:
             (session, _MOST_OF_SESSION),
         )
         return [_decode_known(known) for (known,) in rows]
+
+    def trace_of_session(self, session: str) -> str:
+        """Return the trace of a session that became an outcome last; "" if none did."""
+        row = self._database.execute(
+            "SELECT trace FROM outcomes WHERE session = ? ORDER BY at DESC LIMIT 1", (session,)
+        ).fetchone()
+        return row[0] if row else ""
 
     def forget_before(self, at: float, *, most: int) -> int:
         """Forget outcomes and waiting scores of before a moment; return how many scores waited."""

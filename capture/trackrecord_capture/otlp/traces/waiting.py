@@ -117,6 +117,18 @@ class WaitingTraces:
         waiting.version += 1
         return True
 
+    def join(self, trace: str, earlier: str, most_bytes: int) -> WaitingTrace | None:
+        """Have a trace published as a part of an earlier one; return that, if it has room."""
+        own, other = self._traces.get(trace), self._traces.get(earlier)
+        if own is None or other is None or own is other or own.bytes + other.bytes > most_bytes:
+            return None
+        other.bytes += own.bytes
+        other.last_at = max(own.last_at, other.last_at)
+        other.is_pressed, other.is_published = True, False
+        other.version += 1
+        self.forget([trace])
+        return other
+
     def press_oldest(self, number: int) -> None:
         """Have some traces published as they are, the longest silent first."""
         for _, waiting in zip(range(number), self._traces.values(), strict=False):

@@ -15,6 +15,11 @@ __all__ = ["AGENT", "GeminiCli"]
 
 _NAME: Final = "gemini-cli"
 _HOME_VARIABLE: Final = "GEMINI_CLI_HOME"
+_EVENTS: Final = {
+    "UserPromptSubmit": "BeforeAgent",
+    "PostToolUse": "AfterTool",
+    "Stop": "AfterAgent",
+}
 
 
 class GeminiCli:
@@ -56,9 +61,10 @@ AGENT: Final = CodingAgent(
         folder_of=_folder,
         # Its timeouts are in milliseconds.
         unit=1000,
+        asking=("SessionStart", "UserPromptSubmit", "PostToolUse"),
         noting=("Stop",),
-        events={"UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent"},
+        events=_EVENTS,
     ),
     home_variable=_HOME_VARIABLE,
-    events={"UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent"},
+    events=_EVENTS,
 )

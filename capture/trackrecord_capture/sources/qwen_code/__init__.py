@@ -52,6 +52,8 @@ AGENT: Final = CodingAgent(
         folder_of=_folder,
         # Its timeouts are in milliseconds.
         unit=1000,
+        # A command with a status other than 0 has not failed in its eyes.
+        asking=("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
     ),
     home_variable=_HOME_VARIABLE,
 )

@@ -68,6 +68,7 @@ def command(
     do, and what would change. What is there already stays as it is; `trackrecord uninstall` removes
     what was added and nothing else.
     """
+    from trackrecord.settings.capture_rules import IGNORE_FILE
     from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.apply_plan import install, plan_install
     from trackrecord_capture.agents.draft import DraftRefused
@@ -93,6 +94,7 @@ def command(
         click.echo("Nothing was changed. Run `trackrecord install all`, or name one of them.")
     elif not dry_run and not is_refused:
         click.echo("Sessions that start from now on are reported while `trackrecord up` runs.")
+        click.echo(f"To leave a folder out, put an empty file {IGNORE_FILE} into it.")
     if name and not dry_run and not is_refused:
         _settle_measuring(settings.home, measures)
     return _NO if is_refused else 0
