@@ -99,6 +99,7 @@ class _Turn:
     start: int
     started_at: float | None
     last_at: float | None
+    record: str = ""
     calls: dict[str, _Call] = field(default_factory=dict)
     signs: list[Signal] = field(default_factory=list)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -126,6 +127,7 @@ class Conversation:
         model: the model, unless an answer names another one.
         automated: whether a program started it.
         fallback_at: a moment for logs that name none.
+        begun_at: when the session began, None if unknown: what is older was copied into it.
     """
 
     def __init__(self, agent: str, tools: Mapping[str, str]) -> None:
@@ -143,6 +145,7 @@ class Conversation:
         self.model = ""
         self.automated = False
         self.fallback_at = 0.0
+        self.begun_at: float | None = None
 
     def ask(self, words: str, at: float | None, *, start: int, prompt: str = "") -> None:
         """Take a person's prompt, which begins a run.
@@ -162,8 +165,10 @@ class Conversation:
             self._sign(before, SignalKind.FOLLOWED_BY, words, at)
             self._held.append(before)
         self._calls = {}
-        prompt = excerpt(prompt, _LONGEST_ID) or f"at-{start}"
-        self._turn = _Turn(prompt, words, start, at, at)
+        prompt = excerpt(prompt, _LONGEST_ID)
+        # Some ids are unique in their session alone.
+        record = f"{prompt}@{at}" if prompt and at else ""
+        self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -340,6 +345,8 @@ class Conversation:
             commits=commits,
             reverts=reverts,
             automated=self.automated,
+            record=turn.record,
+            is_copy=self.begun_at is not None and started < self.begun_at,
         )
         return ReadRun(run=run, resume_at=turn.start, position=position)
 

@@ -339,6 +339,8 @@ def _summary(counts: ReadingCounts, published: Published | None) -> str:
         told += amended
     if counts.left_out:
         told += f"; {counted(counts.left_out, 'run')} of programs left out"
+    if counts.copied:
+        told += f"; {counted(counts.copied, 'run')} of forked or copied sessions not counted again"
     return told
 
 
@@ -359,6 +361,7 @@ def _document(
         "not_learnt": 0 if published is None else published.not_learnt,
         "amended": counts.amended,
         "left_out": counts.left_out,
+        "copied": counts.copied,
         "refused": counts.refused,
         "bad": [
             {"log": str(path), "place": bad.place, "reason": bad.reason}

@@ -105,6 +105,8 @@ class OpenRun:
         asked_after: the id of the record that its prompt stands behind; "" at the very beginning,
             None if unknown.
         is_rewound: whether the person went back to before its prompt.
+        record: the id of its first record.
+        is_copy: whether it was copied from the session that this one is a fork of.
     """
 
     def __init__(self, key: str, start: int, *, parent: str = "") -> None:
@@ -116,6 +118,8 @@ class OpenRun:
         self.asked_after: str | None = None
         self.is_rewound = False
         self.instruction = ""
+        self.record = ""
+        self.is_copy = False
         self.session = ""
         self._answers: dict[str, tuple[int, int]] = {}
         self._signs: list[Signal] = []
@@ -153,6 +157,8 @@ class OpenRun:
                 self._facts[name] = value
         if not self.session:
             self.session = text_of(record.session_id)
+            self.record = text_of(record.uuid)
+            self.is_copy = bool(bytes(record.forked_from))
         return at
 
     def answer(self, record: TranscriptRecord) -> list[OpenCall]:
@@ -314,6 +320,8 @@ class OpenRun:
             tokens_in=self._sum(0),
             tokens_out=self._sum(1),
             automated=entrypoint.startswith("sdk"),
+            record=self.record,
+            is_copy=self.is_copy,
         )
 
     def _sum(self, place: int) -> int | None:

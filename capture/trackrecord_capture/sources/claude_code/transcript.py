@@ -219,11 +219,17 @@ class _Reader:
         if self._agent or record.is_true("is_sidechain"):
             # What a sub-agent is told later belongs to the same run.
             return run is None or (not self._agent and not text_of(record.parent_uuid))
-        return run is None or run.key != _key(record) or not run.instruction
+        return run is None or run.key != _key(record) or not run.instruction or (
+            bool(bytes(record.prompt_source)) and not run.is_empty
+        )
 
     def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
         before = self._before(record)
-        if before is not None and before.can_go_on and not self._agent and goes_on(said):
+        if before is not None and before.instruction and before.key == _key(record):
+            # A fork gives the id of its first prompt to all that it copies.
+            before.key, before.is_copy = before.record, True
+        can_go_on = before is not None and before.can_go_on and not before.is_copy
+        if before is not None and can_go_on and not self._agent and goes_on(said):
             before.go_on(said, before.touch(record))
             self._own(record, before)
             self._current = before

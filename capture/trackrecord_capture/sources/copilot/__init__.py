@@ -65,6 +65,7 @@ class _Session:
         data = as_object(record.get("data"))
         context = as_object(data.get("context"))
         self.conversation.session = as_text(data.get("sessionId"))
+        self.conversation.begun_at = seconds_of(data.get("startTime"))
         self.conversation.folder = as_text(context.get("cwd"))
         self.conversation.branch = as_text(context.get("branch"))
         self.conversation.repository = as_text(context.get("repository"))

@@ -57,6 +57,7 @@ class GeminiChat:
         """Take the session's id; the folder is in a file beside the chats."""
         self.conversation.session = as_text(record.get("sessionId")) or self._path.stem
         self.conversation.folder = self._folder()
+        self.conversation.begun_at = seconds_of(record.get("startTime"))
         # A sub-agent's chat lies in a folder with the id of its parent's session.
         if record.get("kind") == "subagent":
             self.conversation.name = "subagent"

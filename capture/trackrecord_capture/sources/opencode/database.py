@@ -29,7 +29,7 @@ _SESSIONS: Final = """
     SELECT session.id, session.parent_id, session.directory,
            json_extract(session.revert, '$.messageID'),
            CASE WHEN session.revert IS NULL THEN 0 ELSE session.time_updated END AS reverted_at,
-           max(message.time_updated) AS changed_at
+           max(message.time_updated) AS changed_at, session.time_created
     FROM session JOIN message ON message.session_id = session.id
     GROUP BY session.id
     HAVING max(reverted_at, changed_at) >= ?
@@ -94,9 +94,13 @@ class _Reader:
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         rows = self._connection.execute(_SESSIONS, (resume_at,)).fetchall()
-        for number, (session_id, parent, folder, reverted, reverted_at, _) in enumerate(rows, 1):
+        for number, (name, parent, folder, reverted, reverted_at, _, begun) in enumerate(rows, 1):
             session = Session(
-                id=session_id, folder=folder or "", parent=parent or "", reverted=reverted or ""
+                id=name,
+                folder=folder or "",
+                parent=parent or "",
+                reverted=reverted or "",
+                begun_at=begun or 0,
             )
             position = log.size * number // len(rows)
             yield from self._session(session, reverted_at, resume_at, position)

@@ -51,7 +51,7 @@ class _Reader:
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         info = self._object(self._path)
         session = _session(info, self._path.stem)
-        reverted_at = _updated(info) if session.reverted else 0
+        reverted_at = _moment(info, "updated") if session.reverted else 0
         messages = sorted(self._messages(self._path), key=_created)
         for exchange in exchanges(session, messages, self._parts, reverted_at):
             if exchange.touched >= resume_at:
@@ -120,6 +120,7 @@ def _session(info: dict[str, Any], name: str) -> Session:
         folder=_text(info.get("directory")),
         parent=_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
         reverted=_text(reverted),
+        begun_at=_moment(info, "created"),
     )
 
 
@@ -137,10 +138,10 @@ def _created(stored: StoredMessage) -> tuple[float, str]:
     return (created if isinstance(created, (int, float)) else 0.0), stored.id
 
 
-def _updated(info: dict[str, Any]) -> int:
+def _moment(info: dict[str, Any], name: str) -> int:
     time = info.get("time")
-    updated = time.get("updated") if isinstance(time, dict) else None
-    return int(updated) if isinstance(updated, (int, float)) else 0
+    moment = time.get(name) if isinstance(time, dict) else None
+    return int(moment) if isinstance(moment, (int, float)) else 0
 
 
 def _text(value: object) -> str:

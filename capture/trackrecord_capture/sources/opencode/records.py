@@ -15,12 +15,14 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         folder: the folder that it works in.
         parent: the id of the session that started it as a sub-agent; "" if none did.
         reverted: the id of the first message that the person took back; "" if none.
+        begun_at: when it began, in milliseconds; what is older was copied into it by a fork.
     """
 
     id: str
     folder: str = ""
     parent: str = ""
     reverted: str = ""
+    begun_at: int = 0
 
 
 class SessionMessage(msgspec.Struct, gc=False):

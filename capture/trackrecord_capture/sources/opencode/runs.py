@@ -182,6 +182,9 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
         usd=_usd(told),
         commits=commits,
         reverts=reverts,
+        # A fork gives its copies ids of its own, and leaves the times as they are.
+        record=f"{exchange.words}@{first}",
+        is_copy=first * 1000 < exchange.session.begun_at,
     )
 
 

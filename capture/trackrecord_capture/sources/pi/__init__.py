@@ -61,6 +61,7 @@ class _Session:
         """Take the session's id and its folder."""
         self.conversation.session = as_text(record.get("id"))
         self.conversation.folder = as_text(record.get("cwd"))
+        self.conversation.begun_at = seconds_of(record.get("timestamp"))
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take an entry."""
