@@ -185,11 +185,11 @@ class CaptureState:
         once, whatever order its copies are read in: as the one that tells most, and of equal ones
         as the one that is no copy. It keeps the outcome_id under which it was told first.
         """
-        own = run.outcome_id
+        told = own = run.outcome_id
         if not run.record:
             return own
         key = source, hashlib.blake2b(run.record.encode(errors="replace"), digest_size=16).digest()
-        told, now = own, (own, run.ended_at, run.is_copy)
+        now = own, run.ended_at, run.is_copy
         with self._usable():
             known = self._connection.execute(
                 "SELECT outcome_id, holder, ended_at, is_copy FROM record "
@@ -197,7 +197,8 @@ class CaptureState:
                 key,
             ).fetchone()
         if known is not None:
-            told, holder, ended_at, is_copy = known
+            holder, ended_at, is_copy = known[1:]
+            told = str(known[0])
             if (holder, ended_at, is_copy) == now:
                 return told
             if holder != own and (run.ended_at, not run.is_copy) <= (ended_at, not is_copy):

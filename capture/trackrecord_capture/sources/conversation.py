@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_and_reverts
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
-from .patches import MOST_EDITS, patched_files
+from .patches import MOST_EDITS, UNKNOWN_EDITS, patched_files
 from .source import ReadRun
 from .sub_agents import started_sub_agent
 
@@ -136,6 +136,7 @@ class Conversation:
         self._turn: _Turn | None = None
         self._held: list[_Turn] = []
         self._calls: dict[str, _Call] = {}
+        self._is_damaged = False
         self.session = ""
         self.folder = ""
         self.repository = ""
@@ -169,6 +170,10 @@ class Conversation:
         # Some ids are unique in their session alone.
         record = f"{prompt}@{at}" if prompt and at else ""
         self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
+
+    def lose(self) -> None:
+        """Note that a part of the log cannot be read, which may have told of calls."""
+        self._is_damaged = True
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -230,8 +235,13 @@ class Conversation:
         duration_ms: float | None = None,
     ) -> None:
         """Take the result of a call; an exit status other than 0 is a failure."""
-        self._seen(at)
+        turn = self._seen(at)
         call = self._calls.get(excerpt(call_id, _LONGEST_ID))
+        if call is None and turn is not None and self._is_damaged and call_id:
+            # The call itself was lost: it may have changed anything.
+            self.use(call_id, "", None, at)
+            turn.calls[call_id].edits = UNKNOWN_EDITS
+            return
         if call is None:
             return
         call.ok = ok if exit_code is None or ok is None else exit_code == 0

@@ -1,12 +1,35 @@
-"""Read the lines of a log that an agent appends to, in bounded memory and from any position."""
+"""Read the lines of a log that an agent appends to, in bounded memory and from any position.
 
-from collections.abc import Iterator
+A line may be damaged: its writer was killed in the middle, or the machine went down, which leaves
+NULs. Whole records that stand on such a line are read all the same.
+"""
+
+import errno
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
+import msgspec
+
+from .source import Unreadable
+
+_Record = TypeVar("_Record")
 # The longest line that is read; an image in a message has some megabytes.
 LONGEST_LINE: Final = 16 * 1024 * 1024
 _BUFFER: Final = 256 * 1024
+_COMPRESSED: Final = ".zst"
+_NEEDS_ZSTD: Final = "it is compressed: `pip install backports-zstd` to read it"
+# How many places of a damaged line are tried at which no whole record begins.
+_MOST_TRIES: Final = 32
+_BLANK: Final = "\0 \t\r\n"
+# A record that broke off before anything but its ids was written.
+_BEGINNING: Final = re.compile(r"\{[^{\[]{0,2000}(?<![:,])")
+_json: Final = json.JSONDecoder(strict=False)
 
 
 class LogLine(NamedTuple):
@@ -23,13 +46,21 @@ class LogLine(NamedTuple):
     text: bytes | None
 
 
+class Damage(NamedTuple):
+    """A place at which something was lost; `unreadable` names it unless it was of no worth."""
+
+    unreadable: Unreadable | None = None
+
+
 def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> Iterator[LogLine]:
     """Yield the lines from a position on; a last line without a line feed is still being written.
+
+    The positions in a compressed log are those in its content.
 
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb", buffering=_BUFFER) as file:
+    with _opened(path) as file:
         file.seek(start)
         position = start
         while text := file.readline(longest + 1):
@@ -46,6 +77,75 @@ def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> It
             position = end
 
 
-def place_of(line: LogLine) -> str:
-    """Return the position of a line, for people; its number is unknown after the first reading."""
-    return f"the line at byte {line.start}"
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix != _COMPRESSED:
+        with path.open("rb", buffering=_BUFFER) as file:
+            yield file
+        return
+    try:
+        name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        zstd: Any = import_module(name)
+    except ImportError:
+        raise OSError(errno.ENOTSUP, _NEEDS_ZSTD) from None
+    try:
+        with zstd.open(path) as file:
+            yield file
+    except (EOFError, zstd.ZstdError):
+        raise OSError(errno.EIO, "its compressed content is damaged") from None
+
+
+def decoded_lines(
+    path: Path, start: int, decode: Callable[[bytes], _Record]
+) -> Iterator[tuple[LogLine, _Record | Damage]]:
+    """Yield the records of a log from a position on, and where something was lost.
+
+    Args:
+        path: the log.
+        start: the position.
+        decode: decodes a record; raises a ValueError or a RecursionError for what is none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    for line in read_lines(path, start):
+        text = line.text
+        if text is None:
+            yield line, _damage(line, "it is longer than any line that is read")
+        elif not text.isspace():
+            try:
+                record = decode(text)
+            except (ValueError, RecursionError) as error:
+                yield from ((line, each) for each in _salvaged(line, text, decode, error))
+            else:
+                yield line, record
+
+
+def _damage(line: LogLine, reason: str) -> Damage:
+    # Its number is unknown after the first reading.
+    return Damage(Unreadable(place=f"the line at byte {line.start}", reason=reason))
+
+
+def _salvaged(
+    line: LogLine, text: bytes, decode: Callable[[bytes], _Record], error: Exception
+) -> Iterator[_Record | Damage]:
+    """Yield the whole records on a damaged line, after what was lost."""
+    whole, records, lost, end = text.decode(errors="replace"), [], [], 0
+    tries, place = 0, whole.find('{"')
+    while place >= 0 and tries < _MOST_TRIES:
+        after = place + 1
+        try:
+            _, after = _json.raw_decode(whole, place)
+            records.append(decode(whole[place:after].encode()))
+        except (ValueError, RecursionError):
+            tries += 1
+        else:
+            lost.append(whole[end:place])
+            end = after
+        place = whole.find('{"', after)
+    left = filter(None, (each.strip(_BLANK) for each in (*lost, whole[end:])))
+    is_of_worth = not all(map(_BEGINNING.fullmatch, left))
+    if isinstance(error, msgspec.MsgspecError):
+        error = ValueError("it is not an object in JSON")
+    yield _damage(line, str(error) or "it cannot be read") if is_of_worth else Damage()
+    yield from records

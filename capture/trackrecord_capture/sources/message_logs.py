@@ -1,7 +1,6 @@
 """Read the runs of logs that hold a session's messages: a line for each, or one document."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -9,7 +8,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from .conversation import Conversation
-from .json_lines import LogLine, place_of, read_lines
+from .json_lines import Damage, decoded_lines
 from .json_values import as_object
 from .source import Log, ReadRun, Unreadable
 
@@ -41,46 +40,34 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
     try:
         if resume_at:
             _describe_first(log, reader)
-        for line in read_lines(log.path, resume_at):
+        for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=_reason(error))
+            if isinstance(record, Damage):
+                conversation.lose()
+                if record.unreadable is not None:
+                    yield record.unreadable
                 continue
-            if record is not None:
-                if not line.start:
-                    reader.describe(record)
-                reader.take(record, line.start)
-                yield from conversation.followed(end)
+            if not line.start:
+                reader.describe(record)
+            reader.take(record, line.start)
+            yield from conversation.followed(end)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     yield from conversation.rest(end)
 
 
 def _describe_first(log: Log, reader: MessageReader) -> None:
-    for line in read_lines(log.path):
-        with suppress(ValueError, RecursionError):
-            reader.describe(_decoded(line) or {})
+    for _, record in decoded_lines(log.path, 0, _decoded):
+        if not isinstance(record, Damage):
+            reader.describe(record)
         return
 
 
-def _decoded(line: LogLine) -> dict[str, Any] | None:
-    if line.text is None:
-        message = "it is longer than any line that is read"
-        raise ValueError(message)
-    if line.text.isspace():
-        return None
-    record = decoded(line.text)
+def _decoded(line: bytes) -> dict[str, Any]:
+    record = decoded(line)
     if not isinstance(record, dict):
         raise ValueError(_NOT_AN_OBJECT)
     return record
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.MsgspecError):
-        return _NOT_AN_OBJECT
-    return str(error) or "it cannot be read"
 
 
 def read_document(

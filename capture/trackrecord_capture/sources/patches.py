@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+# What a call may have changed of which nothing is known.
+UNKNOWN_EDITS: Final = ("",)
 MOST_EDITS: Final = 200
 _PATCHED: Final = re.compile(
     r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE

@@ -53,6 +53,7 @@ class OpenCall:
         self.result = ""
         self.ended_at: float | None = None
         self.is_open = True
+        self.is_lost = False
 
     def _command(self) -> str:
         command = self._given.get("command")

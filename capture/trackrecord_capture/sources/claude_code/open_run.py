@@ -5,6 +5,7 @@ from typing import Final
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ..moments import seconds_of
+from ..patches import UNKNOWN_EDITS
 from ..raw_json import object_of, text_of
 from .calls import OpenCall
 from .records import (
@@ -130,6 +131,7 @@ class OpenRun:
         self._has_ended = False
         self._has_worked = False
         self._awaits_answer = False
+        self._is_damaged = False
 
     @property
     def is_empty(self) -> bool:
@@ -187,6 +189,12 @@ class OpenRun:
             if block.type == "tool_use" and block.id and len(self.calls) < _MOST_CALLS
         ]
 
+    def lose(self) -> None:
+        """Note that a record cannot be read: it may have held a call, or the result of one."""
+        self._is_damaged, self._awaits_answer = True, False
+        for call in self.calls.values():
+            call.is_lost = call.is_lost or call.is_open
+
     def _call(self, block: Block, at: float | None, folder: str) -> OpenCall:
         self._has_ended = False
         return self.calls.setdefault(block.id or "", OpenCall(block, at, folder))
@@ -211,6 +219,10 @@ class OpenRun:
         self._awaits_answer = True
         for block in blocks:
             call = owners.get(block.tool_use_id or "")
+            if call is None and block.type == "tool_result" and self._is_damaged:
+                # The call itself was lost: it may have changed anything.
+                call = self._call(Block(id=block.tool_use_id), at, "")
+                call.edits, call.is_open = UNKNOWN_EDITS, False
             if block.type != "tool_result" or call is None or not call.is_open:
                 continue
             if block.is_error and result_text(block.content).startswith(_LOST):
@@ -262,6 +274,9 @@ class OpenRun:
         if any(sign.kind is SignalKind.INTERRUPTED for sign in self._signs):
             return
         calls = list(self.calls.values())
+        for call in calls:
+            if call.is_lost and call.is_open:
+                call.lose()
         places = [place for place, call in enumerate(calls) if call.is_open]
         if not places and self._awaits_answer and calls and calls[-1].was_killed:
             # Closing the terminal ends the command first, and then the agent.

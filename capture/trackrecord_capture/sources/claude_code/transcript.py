@@ -16,7 +16,7 @@ import msgspec
 from ...agent_run import AgentRun, RunCall, SignalKind
 from ...shell.git import Commits
 from ...verdict.phrases import goes_on
-from ..json_lines import LogLine, place_of, read_lines
+from ..json_lines import Damage, decoded_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
@@ -81,19 +81,19 @@ class _Reader:
 
     def read(self, resume_at: int, until: float = math.inf) -> Iterator[ReadRun | Unreadable]:
         end = self._resumed_at = resume_at
-        for line in read_lines(self._log.path, resume_at):
+        for line, record in decoded_lines(self._log.path, resume_at, decode_record):
             if line.start >= until:
                 break
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=_reason(error))
+            if isinstance(record, Damage):
+                for run in self._open:
+                    run.lose()
+                if record.unreadable is not None:
+                    yield record.unreadable
                 continue
-            if record is not None:
-                self._take(record, line.start)
-                if self._ready or self._taken_back:
-                    yield from self._finish(line.end)
+            self._take(record, line.start)
+            if self._ready or self._taken_back:
+                yield from self._finish(line.end)
         self._return_to(self._leaf, None)
         self._ready = list(self._open)
         yield from self._finish(end)
@@ -219,8 +219,11 @@ class _Reader:
         if self._agent or record.is_true("is_sidechain"):
             # What a sub-agent is told later belongs to the same run.
             return run is None or (not self._agent and not text_of(record.parent_uuid))
-        return run is None or run.key != _key(record) or not run.instruction or (
-            bool(bytes(record.prompt_source)) and not run.is_empty
+        return (
+            run is None
+            or run.key != _key(record)
+            or not run.instruction
+            or (bool(bytes(record.prompt_source)) and not run.is_empty)
         )
 
     def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
@@ -366,19 +369,6 @@ def _ended_at(call: RunCall) -> float:
     if call.started_at is None or call.duration_ms is None:
         return math.inf
     return call.started_at + call.duration_ms / 1000
-
-
-def _decoded(line: LogLine) -> TranscriptRecord | None:
-    if line.text is None:
-        message = "it is longer than any line that is read"
-        raise ValueError(message)
-    return decode_record(line.text) if line.text.strip() else None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.MsgspecError):
-        return "it is not an object in JSON"
-    return str(error) or "it cannot be read"
 
 
 def _is_limit(record: TranscriptRecord) -> bool:

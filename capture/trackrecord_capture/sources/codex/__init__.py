@@ -23,7 +23,7 @@ class Codex:
 
     name = "codex"
     # It begins with its time.
-    pattern = "rollout-*.jsonl"
+    pattern = "rollout-*.jsonl*"
 
     def homes(self) -> Sequence[Path]:
         """Return the folders of rollouts in $CODEX_HOME, else in ~/.codex."""
@@ -32,7 +32,9 @@ class Codex:
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the rollouts in folders, or take files as they are named; the oldest first."""
-        logs = (log for _, log in logs_in(places, self.pattern))
+        found = (log for _, log in logs_in(places, self.pattern))
+        # Those of older sessions are compressed.
+        logs = (log for log in found if log.path.suffix in (".jsonl", ".zst"))
         yield from sorted(logs, key=lambda log: log.path.name)
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
@@ -47,7 +49,7 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
     goes on, nothing is of the next one.
     """
     codex = Codex()
-    paths = (path for home in codex.homes() for path in home.rglob(f"rollout-*{session}.jsonl"))
+    paths = (path for home in codex.homes() for path in home.rglob(f"rollout-*{session}.jsonl*"))
     path = next(paths, None)
     found = RecordedPrompt()
     ended_at = 0.0

@@ -8,7 +8,7 @@ import msgspec
 
 from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
-from ..json_lines import LogLine, place_of, read_lines
+from ..json_lines import Damage, decoded_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
@@ -88,14 +88,14 @@ class _Reader:
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         end = resume_at
-        for line in read_lines(log.path, resume_at):
+        for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=str(error) or "it cannot be read")
-                continue
-            if record is not None and record.payload is not None:
+            if isinstance(record, Damage):
+                if self._turn is not None:
+                    self._turn.lose()
+                if record.unreadable is not None:
+                    yield record.unreadable
+            elif record is not None and record.payload is not None:
                 self._take(record, record.payload, line.start)
                 yield from self._ready(line.end)
         yield from self._rest(end)
@@ -286,19 +286,14 @@ _EVENTS: Final[dict[str, Callable[[_Reader, Turn, Payload, float | None], None]]
 }
 
 
-def _decoded(line: LogLine) -> RolloutRecord | None:
+def _decoded(line: bytes) -> RolloutRecord | None:
     """Return a line's record; None if nothing of it is used.
 
     Raises:
-        ValueError: the line is too long, or not a line of a rollout.
+        ValueError: it is not a line of a rollout.
         RecursionError: it is nested too deeply.
     """
-    if line.text is None:
-        message = "it is too long"
-        raise ValueError(message)
-    if _UNUSED.search(line.text, 0, _HEAD) or line.text.isspace():
-        return None
-    return decode_record(line.text)
+    return None if _UNUSED.search(line, 0, _HEAD) else decode_record(line)
 
 
 def _fields(payload: Payload, names: tuple[str, ...]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
-from ..json_lines import read_lines
+from ..json_lines import Damage, decoded_lines, read_lines
 from ..moments import seconds_of
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
@@ -224,7 +224,7 @@ def _parent_run(path: Path, parent: str, thread_id: str) -> str:
 
 def _rollouts_of_folder(path: Path, thread: str) -> list[Path]:
     top = next((each for each in path.parents if each.name == "sessions"), path.parent)
-    return sorted(top.rglob(f"rollout-*-{thread}.jsonl"))
+    return sorted(top.rglob(f"rollout-*-{thread}.jsonl*"))
 
 
 def first_record(path: Path) -> RolloutRecord | None:
@@ -233,9 +233,5 @@ def first_record(path: Path) -> RolloutRecord | None:
     Raises:
         OSError: the file cannot be read.
     """
-    for line in read_lines(path):
-        try:
-            return decode_record(line.text or b"")
-        except (ValueError, RecursionError):
-            return None
-    return None
+    records = (record for _, record in decoded_lines(path, 0, decode_record))
+    return next((record for record in records if not isinstance(record, Damage)), None)

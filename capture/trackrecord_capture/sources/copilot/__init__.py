@@ -47,11 +47,17 @@ class Copilot:
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the sessions in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, "events.jsonl"))
+        found = logs_in(places, "*.jsonl")
+        yield from by_last_change(each for each in found if _is_session(each[1].path))
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
         """Yield the runs of a session; see `Source.read`."""
         yield from read_records(log, resume_at, _Session())
+
+
+def _is_session(path: Path) -> bool:
+    """Return whether a file holds events: that of a session's folder, or one without a folder."""
+    return path.name == "events.jsonl" or path.parent.name == "session-state"
 
 
 class _Session:
