@@ -118,7 +118,7 @@ def test_what_is_no_prompt(told: Told):
     told.answer(SAID)
     (run,) = told.read()
     assert run.prompt == "p1"
-    assert [call.command for call in run.calls] == ["ls"]
+    assert [(call.command, call.actor) for call in run.calls] == [("ls", "user"), ("ls", "agent")]
     assert run.signs == ()
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trackrecord.learning.text.hints import without_hints
+
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_and_reverts
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
@@ -42,8 +44,9 @@ _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", 
 
 
 def persons_words(text: str) -> str:
-    """Return what a person wrote, without the reminders that an agent adds to it."""
-    return _REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]).strip()[:_LONGEST_PROMPT]
+    """Return what a person wrote, without the reminders and the hints that are added to it."""
+    words = without_hints(_REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]))
+    return words.strip()[:_LONGEST_PROMPT]
 
 
 @dataclass(slots=True)

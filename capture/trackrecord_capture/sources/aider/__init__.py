@@ -80,6 +80,7 @@ class _History:
         self._calls = 0
         self._commits: dict[str, list[str]] = {}
         self._prompt = ""
+        self._is_answered = False
 
     def read(self, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         end = resume_at
@@ -118,6 +119,7 @@ class _History:
             self._tell(self._chat, told[1])
         elif text.strip() and self._chat is not None:
             self._chat.say(self._at, is_last=True)
+            self._is_answered = False
 
     def _ask(self) -> None:
         words, self._asked = "\n".join(self._asked).strip(), []
@@ -130,6 +132,7 @@ class _History:
             self._use(chat, "run", {"command": words[run.end() :]}, actor="user")
         elif not words.startswith("/") or _PROMPTS.match(words):
             self._prompt = f"at-{self._asked_at - self._chat_start}"
+            self._is_answered = False
             chat.ask(_PROMPTS.sub("", words, count=1), self._at, start=0, prompt=self._prompt)
 
     def _tell(self, chat: Conversation, says: str) -> None:
@@ -140,6 +143,7 @@ class _History:
             usd = float(tokens[5]) if tokens[5] else None
             read, written = _count(tokens[1], tokens[2]), _count(tokens[3], tokens[4])
             chat.count("", read, written, usd=usd)
+            self._is_answered = True
         elif edited := _EDITED.match(says):
             self._use(chat, "edit", {"path": edited[1]}, ok=True)
         elif _EDIT_FAILED.search(says):
@@ -148,7 +152,7 @@ class _History:
             self._commits.setdefault(self._prompt, []).append(committed[1])
         elif failed := _FAILED.match(says):
             self._use(chat, failed[1], {}, ok=False, text=f"{failed[1]} errors")
-        elif says == "^C again to exit":
+        elif says == "^C again to exit" and not self._is_answered:
             chat.see(SignalKind.INTERRUPTED, "", self._at)
         elif _API.search(says):
             chat.see(SignalKind.API_FAILED, says, self._at)

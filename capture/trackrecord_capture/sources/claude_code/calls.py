@@ -54,6 +54,7 @@ class OpenCall:
         self.ended_at: float | None = None
         self.is_open = True
         self.is_lost = False
+        self.actor = "agent"
 
     def _command(self) -> str:
         command = self._given.get("command")
@@ -159,6 +160,7 @@ class OpenCall:
             result=self.result,
             started_at=self.started_at,
             duration_ms=duration,
+            actor=self.actor,
             sub_agent=self.sub_agent,
         )
 

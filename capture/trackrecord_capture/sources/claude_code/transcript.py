@@ -200,6 +200,8 @@ class _Reader:
                 run.sign(SignalKind.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
         elif self._is_prompt(record, blocks, said, run):
             self._begin(record, start, said)
+        elif run is not None and said.startswith("<bash-"):
+            run.take_typed(record, said)
         elif run is not None:
             self._notified(record, said)
             run.results(record, blocks, self._call_of)

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.text.hints import without_hints
+
 from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
 from ..json_lines import Damage, decoded_lines
@@ -33,7 +35,7 @@ def persons_words(text: str) -> str:
     """Return the person's words in a message of the user; "" if there are none."""
     if _NOT_A_PERSONS.match(text):
         return ""
-    return _OWN_WORDS.split(text, maxsplit=1)[-1].strip()
+    return without_hints(_OWN_WORDS.split(text, maxsplit=1)[-1]).strip()
 
 
 def words_in(content: Any) -> str:  # noqa: ANN401 - decoded JSON
@@ -71,7 +73,9 @@ def read_rollout(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
             if log.size:
                 yield Unreadable(place="the first line", reason="it does not describe a session")
             return
-        yield from _Reader(read_thread(log.path, first)).read(log, resume_at)
+        thread = read_thread(log.path, first)
+        if not thread.is_own:
+            yield from _Reader(thread).read(log, resume_at)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
 

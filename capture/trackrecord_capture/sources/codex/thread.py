@@ -106,6 +106,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
         parent: the id of the thread that started this one as a sub-agent; "" if none did.
         path: where its rollout is.
         automated: whether a program started it.
+        is_own: whether Codex started it for itself: to review, to name or to remember.
     """
 
     id: str
@@ -117,6 +118,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     parent: str = ""
     automated: bool = False
+    is_own: bool = False
 
     def is_inherited(self, turn_id: str) -> bool:
         """Return whether a turn was copied from the thread that this one was forked from.
@@ -156,6 +158,7 @@ def read_thread(path: Path, record: RolloutRecord) -> Thread:
         parent=text_of(payload.parent_thread_id) or _parent_thread(source),
         path=path,
         automated=_surface(source) in _PROGRAMS,
+        is_own=_is_own(source),
     )
 
 
@@ -175,6 +178,12 @@ def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
     return next(
         (source[name] for name in ("subagent", "sub_agent", "subAgent") if name in source), None
     )
+
+
+def _is_own(source: Any) -> bool:  # noqa: ANN401 - decoded JSON
+    """Return whether neither a person nor a program nor a call of the model's started a thread."""
+    kind = _sub_agent(source)
+    return kind is not None and not (isinstance(kind, dict) and "thread_spawn" in kind)
 
 
 def _kind(source: Any) -> str:  # noqa: ANN401 - decoded JSON

@@ -383,11 +383,13 @@ class Turn:
             self._continued(str(call.arguments.get("session_id", "")), call)
 
     def _continued(self, session: str, asked: DraftCall) -> None:
-        """Give a command that went on the exit status that a later question brought."""
+        """Give a command that went on what a later question brought: it ends once, and there."""
         for call in self._calls.values():
-            if session and call.session == session and call.exit_code is None:
-                call.exit_code = asked.exit_code
-                call.result = call.result or asked.result
+            if session and call.session == session and call is not asked:
+                if call.exit_code is None:
+                    call.exit_code = asked.exit_code
+                    call.result = excerpt(f"{call.result}\n{asked.result}", LONGEST_RESULT)
+                asked.exit_code = asked.failed = None
 
     def end_command(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
         """Take the end of a command, from an event or an item."""

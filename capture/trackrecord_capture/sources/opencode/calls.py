@@ -16,6 +16,7 @@ from ..sub_agents import sub_agent_of
 from .records import Part
 
 _SHELL: Final = "bash"
+_INVALID: Final = "invalid"
 _EDITING: Final = frozenset({"edit", "write", "patch", "multiedit", "apply_patch"})
 # Arguments of the editing tools that hold the content of files.
 _CONTENTS: Final = frozenset({"content", "oldString", "newString", "edits", "patchText"})
@@ -35,6 +36,11 @@ def call_of(part: Part) -> RunCall:
     state, tool = object_of(part.state), excerpt(text_of(part.tool), 128)
     arguments, metadata, time = (_object(state.get(name)) for name in ("input", "metadata", "time"))
     status, error = state.get("status"), _text(state.get("error"))
+    if tool == _INVALID and status == "completed":
+        # What the model called is no tool, or not called so: opencode answers in its place.
+        tool, status = excerpt(_text(arguments.get("tool")), 128) or tool, "error"
+        error = _text(arguments.get("error")) or _text(state.get("output"))
+        arguments = {}
     code = metadata.get("exit") if tool == _SHELL else None
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
     output = _output(state, metadata)

@@ -67,7 +67,7 @@ _PARTS: Final = """
     SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id
 """
 _FIRST: Final = _Queries(
-    tables=frozenset({"session", "message", "part"}),
+    tables=frozenset({"session", "message"}),
     sessions=_CHANGED.format(session="session", message="message"),
     messages="""
         SELECT id, time_updated, data, '' FROM message

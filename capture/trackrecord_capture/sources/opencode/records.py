@@ -102,7 +102,7 @@ def decode_whole_message(text: str | bytes, kind: str) -> tuple[SessionMessage, 
         call = {"type": "tool", "id": data.get("callID"), "name": "bash", "state": state}
         parts = [call | {"time": data.get("time")}]
     error = data.get("error")
-    known = {
+    known: dict[str, Any] = {
         name: data[name] for name in ("time", "finish", "agent", "tokens", "cost") if name in data
     }
     known["modelID"] = as_object(data.get("model")).get("id")
