@@ -124,6 +124,7 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     from trackrecord_capture.history.state import CaptureState
 
     found, places = _find(wanted)
+    _say_unread(wanted)
     if not found:
         where = ", ".join(map(str, places))
         click.echo(f"no recorded sessions in {where}", err=True)
@@ -146,6 +147,14 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     return _say_problems(counts, published)
 
 
+def _say_unread(wanted: ImportRequest) -> None:
+    """Name on standard error what agents keep in a form that is not known."""
+    from trackrecord_capture.sources.unread_files import unread_files
+
+    for unread in () if wanted.paths else unread_files(_sources(wanted)):
+        click.echo(f"trackrecord: {one_line(unread.remark, _LONGEST_LINE)}", err=True)
+
+
 def _renamed(settings: Settings) -> set[str]:
     """Return a line on each project that did not get its repository's name."""
     from trackrecord.settings.projects.project_claims import ProjectClaims
@@ -156,15 +165,23 @@ def _renamed(settings: Settings) -> set[str]:
 
 def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
-    from trackrecord_capture.sources.register import agent_of, find_logs, known_sources
+    from trackrecord_capture.sources.register import find_logs
 
     for path in wanted.paths:
         if not path.exists():
             message = f"{path} does not exist"
             raise ImportFormatError(message)
-    sources = known_sources().values() if wanted.agents == ALL else [agent_of(wanted.agents).source]
+    sources = _sources(wanted)
     searched = [place for source in sources for place in wanted.paths or source.homes()]
     return find_logs(sources, wanted.paths), list(dict.fromkeys(searched))
+
+
+def _sources(wanted: ImportRequest) -> Sequence[Source]:
+    from trackrecord_capture.sources.register import agent_of, known_sources
+
+    if wanted.agents == ALL:
+        return tuple(known_sources().values())
+    return (agent_of(wanted.agents).source,)
 
 
 def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
