@@ -1,7 +1,7 @@
 """Amp: the threads that it keeps on this machine, a document of messages for each."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -10,12 +10,8 @@ from ...agent_run import SignalKind
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
-from ..log_files import by_last_change, logs_in, rewritten
-from ..message_logs import read_document
+from ..message_logs import SessionFiles
 from ..moments import seconds_of, seconds_of_millis
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Amp"]
 
 _NAME: Final = "amp"
 TOOLS: Final[Mapping[str, Action]] = {
@@ -35,30 +31,15 @@ TOOLS: Final[Mapping[str, Action]] = {
 }
 
 
-class Amp:
-    """The threads of Amp; see `Source`."""
-
-    name = _NAME
-    pattern = "threads/T-*.json"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of threads in $XDG_DATA_HOME, else in ~/.local/share."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return (Path(data) / "amp" / "threads",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the threads in folders, or take files as they are named; the oldest first."""
-        yield from map(rewritten, by_last_change(logs_in(places, "T-*.json")))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:  # noqa: ARG002 - read whole
-        """Yield the runs of a thread; see `Source.read`."""
-        yield from read_document(log, _Thread().fill)
+def _folders() -> Sequence[Path]:
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return (Path(data) / "amp" / "threads",)
 
 
 class _Thread:
     """Reads the messages of one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, _path: Path) -> None:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def fill(self, document: dict[str, Any]) -> Conversation:
@@ -141,4 +122,14 @@ def _named(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-AGENT: Final = CodingAgent(label="Amp", source=Amp(), tools=TOOLS)
+AGENT: Final = CodingAgent(
+    label="Amp",
+    source=SessionFiles(
+        name=_NAME,
+        pattern="threads/T-*.json",
+        folders=_folders,
+        reader=_Thread,
+        below="T-*.json",
+    ),
+    tools=TOOLS,
+)

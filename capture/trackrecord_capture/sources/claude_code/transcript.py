@@ -17,6 +17,7 @@ from ...agent_run import AgentRun, RunCall, SignalKind
 from ...shell.git import Commits
 from ...verdict.phrases import goes_on
 from ..json_lines import Damage, decoded_lines
+from ..json_values import as_text, object_in
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
@@ -45,7 +46,6 @@ _MOST_BEGUN: Final = 1000
 _LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
 _LIMIT: Final = "max_turns_reached"
 _NOTIFIED: Final = b"<task-notification>"
-_LONGEST_META: Final = 64 * 1024
 
 
 def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
@@ -398,10 +398,4 @@ def _sub_agent(path: Path) -> str:
 
 def _agent_type(path: Path) -> str:
     """Return the type of a sub-agent, which is in a file next to its transcript."""
-    try:
-        with path.with_suffix(".meta.json").open("rb") as file:
-            meta = msgspec.json.decode(file.read(_LONGEST_META))
-    except (OSError, ValueError, RecursionError):
-        return ""
-    name = meta.get("agentType") if isinstance(meta, dict) else None
-    return name if isinstance(name, str) else ""
+    return as_text(object_in(path.with_suffix(".meta.json")).get("agentType"))

@@ -17,6 +17,7 @@ from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
 from ..json_lines import Damage, decoded_lines, read_lines
+from ..json_values import as_text
 from ..moments import seconds_of
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
@@ -152,8 +153,8 @@ def read_thread(path: Path, record: RolloutRecord) -> Thread:
         id=thread_id,
         started_at=_made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
         folder=text_of(payload.cwd),
-        repository=_text(git.get("repository_url")),
-        branch=_text(git.get("branch")),
+        repository=as_text(git.get("repository_url")),
+        branch=as_text(git.get("branch")),
         name=text_of(payload.agent_role) or text_of(payload.agent_nickname) or _kind(source),
         parent=text_of(payload.parent_thread_id) or _parent_thread(source),
         path=path,
@@ -162,14 +163,10 @@ def read_thread(path: Path, record: RolloutRecord) -> Thread:
     )
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _surface(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     if isinstance(source, dict):
         return _kind(source) or str(next(iter(source), ""))
-    return _text(source)
+    return as_text(source)
 
 
 def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
@@ -192,15 +189,15 @@ def _kind(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     if isinstance(kind, dict):
         spawned = kind.get("thread_spawn")
         if isinstance(spawned, dict):
-            return _text(spawned.get("agent_role")) or _text(spawned.get("agent_nickname"))
-        return _text(kind.get("other"))
-    return _text(kind)
+            return as_text(spawned.get("agent_role")) or as_text(spawned.get("agent_nickname"))
+        return as_text(kind.get("other"))
+    return as_text(kind)
 
 
 def _parent_thread(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     kind = _sub_agent(source)
     spawned = kind.get("thread_spawn") if isinstance(kind, dict) else None
-    return _text(spawned.get("parent_thread_id")) if isinstance(spawned, dict) else ""
+    return as_text(spawned.get("parent_thread_id")) if isinstance(spawned, dict) else ""
 
 
 def _made_at(some_id: str) -> float | None:

@@ -8,11 +8,10 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from trackrecord.wire.storable import decoded
-
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
+from ..json_values import value_in
 from ..patches import MOST_EDITS, UNKNOWN_EDITS, patched_files
 from ..raw_json import object_of, text_of, value_of
 from ..sub_agents import sub_agent_of
@@ -348,7 +347,7 @@ class Turn:
     def _function(self, call: DraftCall, payload: Payload) -> None:
         arguments: Any = value_of(payload.arguments)
         if isinstance(arguments, str):
-            arguments = _decoded(arguments)
+            arguments = value_in(arguments, excerpt(arguments, LONGEST_COMMAND))
         if call.tool in SHELLS:
             call.set_command(arguments)
             if isinstance(arguments, dict):
@@ -527,13 +526,6 @@ def _tool_name(payload: Payload) -> str:
         server, _, tool = name.removeprefix(_MCP).partition("__")
         return f"{server}:{tool}"
     return excerpt(name or payload.type.removesuffix("_call"), 128)
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return excerpt(text, LONGEST_COMMAND)
 
 
 def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:

@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: the events that it keeps of each session."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,12 +9,9 @@ from ..conversation import Conversation
 from ..declaration import Action, CodingAgent
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text
-from ..log_files import by_last_change, home_of, logs_in
-from ..message_logs import read_records
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from ..moments import seconds_of
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Copilot"]
 
 _NAME: Final = "copilot"
 _HOME_VARIABLE: Final = "COPILOT_HOME"
@@ -35,24 +32,8 @@ TOOLS: Final[Mapping[str, Action]] = {
 }
 
 
-class Copilot:
-    """The sessions of GitHub Copilot CLI; see `Source`."""
-
-    name = _NAME
-    pattern = "session-state/*/events.jsonl"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of sessions."""
-        return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        found = logs_in(places, "*.jsonl")
-        yield from by_last_change(each for each in found if _is_session(each[1].path))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        yield from read_records(log, resume_at, _Session())
+def _folders() -> Sequence[Path]:
+    return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
 
 
 def _is_session(path: Path) -> bool:
@@ -63,7 +44,7 @@ def _is_session(path: Path) -> bool:
 class _Session:
     """Reads the events of one session; see `MessageReader`."""
 
-    def __init__(self) -> None:
+    def __init__(self, _path: Path) -> None:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def describe(self, record: dict[str, Any]) -> None:
@@ -138,7 +119,14 @@ class _Session:
 
 AGENT: Final = CodingAgent(
     label="GitHub Copilot CLI",
-    source=Copilot(),
+    source=SessionFiles(
+        name=_NAME,
+        pattern="session-state/*/events.jsonl",
+        folders=_folders,
+        reader=_Session,
+        below="*.jsonl",
+        is_session=_is_session,
+    ),
     tools=TOOLS,
     tried="1.0.102",
     home_variable=_HOME_VARIABLE,

@@ -15,7 +15,7 @@ from ..conversation import Conversation
 from ..databases import database_log, open_read_only
 from ..declaration import Action, CodingAgent
 from ..exit_statuses import last_line_status
-from ..json_values import as_list, as_object, as_status, as_text
+from ..json_values import as_list, as_object, as_status, as_text, object_in, value_in
 from ..source import Log, ReadRun, Unreadable
 
 __all__ = ["AGENT", "Crush"]
@@ -58,11 +58,7 @@ class Crush:
     def homes(self) -> Sequence[Path]:
         """Return the folders of the projects that it was used in."""
         data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        try:
-            with (Path(data) / "crush" / "projects.json").open("rb") as file:
-                known = as_object(msgspec.json.decode(file.read(_LONGEST)))
-        except (OSError, ValueError, RecursionError):
-            return ()
+        known = object_in(Path(data) / "crush" / "projects.json")
         projects = map(as_object, as_list(known.get("projects")))
         folders = (as_text(each.get("data_dir")) for each in projects)
         return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
@@ -141,7 +137,7 @@ class _Session:
         call_id, name = as_text(data.get("id")), as_text(data.get("name"))
         if name == _SHELL:
             self._shells.add(call_id)
-        self.conversation.use(call_id, name, _decoded(as_text(data.get("input"))), at)
+        self.conversation.use(call_id, name, value_in(as_text(data.get("input")), {}), at)
 
     def _typed(self, number: str, data: dict[str, Any], at: float) -> None:
         """Take a command that the person ran."""
@@ -173,13 +169,6 @@ class _Session:
             self.conversation.see(SignalKind.API_FAILED, says, at)
         else:
             self.conversation.say(at, is_last=reason in ("end_turn", "max_tokens"))
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 AGENT: Final = CodingAgent(label="Crush", source=Crush(), tools=TOOLS)

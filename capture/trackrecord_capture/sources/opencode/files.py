@@ -9,6 +9,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
+from ..json_values import as_text
 from ..source import Log, ReadRun, Unreadable
 from .records import Part, Session, decode_message, decode_part
 from .runs import StoredMessage, exchanges, run_of
@@ -117,9 +118,9 @@ def _session(info: dict[str, Any], name: str) -> Session:
     reverted = revert.get("messageID") if isinstance(revert, dict) else None
     return Session(
         id=name,
-        folder=_text(info.get("directory")),
-        parent=_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
-        reverted=_text(reverted),
+        folder=as_text(info.get("directory")),
+        parent=as_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
+        reverted=as_text(reverted),
         begun_at=_moment(info, "created"),
     )
 
@@ -142,7 +143,3 @@ def _moment(info: dict[str, Any], name: str) -> int:
     time = info.get("time")
     moment = time.get(name) if isinstance(time, dict) else None
     return int(moment) if isinstance(moment, (int, float)) else 0
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
