@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from .source import Source
 
@@ -14,44 +14,21 @@ _SESSION_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", 
 _MOST_FILES: Final = 50_000
 
 
-class UnreadFiles(NamedTuple):
-    """The files of one agent that no source can read.
-
-    Attributes:
-        agent: the agent's name.
-        files: how many there are.
-        example: one of them.
-    """
-
-    agent: str
-    files: int
-    example: Path
-
-    @property
-    def remark(self) -> str:
-        """The same in one line, for people."""
-        told = f"{self.files} in all, as {self.example}"
-        return f"{self.agent}: files with sessions in a form that is not known, {told}"
-
-
-def unread_files(sources: Iterable[Source]) -> Iterator[UnreadFiles]:
-    """Yield the agents in whose own folders lie files with sessions of which no log is known."""
+def unread_remarks(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield a line for each agent in whose own folders lie files of sessions that are no logs."""
     for source in sources:
         homes = [home for home in source.homes() if home.is_dir()]
         known = {found for log in source.logs(homes) for found in _ids_in(str(log.path))}
-        files = (
-            Path(folder, name)
-            for home in homes
-            for folder, _, names in os.walk(home)
-            for name in names
-        )
+        walks = (walk for home in homes for walk in os.walk(home))
+        files = (Path(folder, name) for folder, _, names in walks for name in names)
         unread = [
             file
             for file in islice(files, _MOST_FILES)
             if (ids := _ids_in(file.name)) and not known.intersection(ids)
         ]
         if unread:
-            yield UnreadFiles(source.name, len(unread), min(unread))
+            told = f"{len(unread)} in all, as {min(unread)}"
+            yield f"{source.name}: files with sessions in a form that is not known, {told}"
 
 
 def _ids_in(text: str) -> list[str]:

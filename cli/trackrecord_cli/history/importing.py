@@ -122,9 +122,11 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.repository_news import repository_news
     from trackrecord_capture.history.state import CaptureState
+    from trackrecord_capture.sources.unread_files import unread_remarks
 
     found, places = _find(wanted)
-    _say_unread(wanted)
+    for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
+        click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
     if not found:
         where = ", ".join(map(str, places))
         click.echo(f"no recorded sessions in {where}", err=True)
@@ -145,14 +147,6 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
-
-
-def _say_unread(wanted: ImportRequest) -> None:
-    """Name on standard error what agents keep in a form that is not known."""
-    from trackrecord_capture.sources.unread_files import unread_files
-
-    for unread in () if wanted.paths else unread_files(_sources(wanted)):
-        click.echo(f"trackrecord: {one_line(unread.remark, _LONGEST_LINE)}", err=True)
 
 
 def _renamed(settings: Settings) -> set[str]:

@@ -8,27 +8,21 @@ from urllib.parse import unquote, urlsplit
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
 from ..message_logs import SessionFiles
 from ..moments import seconds_of, seconds_of_millis
 
 _NAME: Final = "amp"
-TOOLS: Final[Mapping[str, Action]] = {
-    "Bash": "shell",
-    "shell_command": "shell",
-    "edit_file": "edit",
-    "apply_patch": "edit",
-    "undo_edit": "edit",
-    "create_file": "write",
-    "Read": "read",
-    "Grep": "search",
-    "glob": "search",
-    "finder": "search",
-    "list_directory": "search",
-    "web_search": "web_search",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Bash shell_command",
+    edit="edit_file apply_patch undo_edit",
+    write="create_file",
+    read="Read",
+    search="Grep glob finder list_directory",
+    web_search="web_search",
+    delegate="Task",
+)
 
 
 def _folders() -> Sequence[Path]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
 from ..json_values import as_count, as_list, as_object, as_text, object_in, value_in, words_in
 from ..log_files import home_of
@@ -18,20 +18,14 @@ _NAME: Final = "cline"
 _HOME_VARIABLE: Final = "CLINE_DIR"
 _MESSAGES: Final = ".messages.json"
 _LARGEST: Final = 1024 * 1024
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_commands": "shell",
-    "execute_command": "shell",
-    "editor": "edit",
-    "apply_patch": "edit",
-    "replace_in_file": "edit",
-    "write_to_file": "write",
-    "read_files": "read",
-    "read_file": "read",
-    "search_codebase": "search",
-    "search_files": "search",
-    "list_files": "search",
-    "spawn_agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_commands execute_command",
+    edit="editor apply_patch replace_in_file",
+    write="write_to_file",
+    read="read_files read_file",
+    search="search_codebase search_files list_files",
+    delegate="spawn_agent",
+)
 _REFUSED: Final = "denied this operation"
 _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
 

@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ..declaration import CodingAgent
+from ..declaration import CodingAgent, tools_of
 from ..log_files import home_of, logs_in
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .installation import HOME_VARIABLE, CodexHooks
@@ -68,22 +68,15 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="Codex",
     source=Codex(),
-    tools={
-        "exec_command": "shell",
-        "shell": "shell",
-        "shell_command": "shell",
-        "local_shell": "shell",
-        "container.exec": "shell",
-        "user_shell": "shell",
-        "apply_patch": "edit",
-        "read_file": "read",
-        "view_image": "read",
-        "grep_files": "search",
-        "list_dir": "search",
-        "spawn_agent": "delegate",
-        "update_plan": "plan",
-        "web_search": "web_search",
-    },
+    tools=tools_of(
+        shell="exec_command shell shell_command local_shell container.exec user_shell",
+        edit="apply_patch",
+        read="read_file view_image",
+        search="grep_files list_dir",
+        delegate="spawn_agent",
+        plan="update_plan",
+        web_search="web_search",
+    ),
     tried="0.169.0",
     hooks=CodexHooks(),
     home_variable=HOME_VARIABLE,

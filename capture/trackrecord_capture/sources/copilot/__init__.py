@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text
 from ..log_files import home_of
@@ -16,20 +16,15 @@ from ..moments import seconds_of
 _NAME: Final = "copilot"
 _HOME_VARIABLE: Final = "COPILOT_HOME"
 _REFUSED: Final = frozenset({"denied", "rejected"})
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "powershell": "shell",
-    "edit": "edit",
-    "str_replace_editor": "edit",
-    "apply_patch": "edit",
-    "create": "write",
-    "view": "read",
-    "read_bash": "read",
-    "grep": "search",
-    "glob": "search",
-    "web_fetch": "fetch",
-    "task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash powershell",
+    edit="edit str_replace_editor apply_patch",
+    write="create",
+    read="view read_bash",
+    search="grep glob",
+    fetch="web_fetch",
+    delegate="task",
+)
 
 
 def _folders() -> Sequence[Path]:

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import SignalKind, run_outcome_id
 from ..conversation import Conversation
-from ..databases import database_log, open_read_only
-from ..declaration import Action, CodingAgent
+from ..databases import database_log, read_sessions
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_list, as_object, as_status, as_text, object_in, value_in
 from ..source import Log, ReadRun, Unreadable
@@ -26,18 +24,14 @@ _TABLES: Final = frozenset({"sessions", "messages"})
 _LONGEST: Final = 16 * 1024 * 1024
 _SHELL: Final = "bash"
 _REFUSED: Final = "user denied permission"
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "edit": "edit",
-    "multiedit": "edit",
-    "write": "write",
-    "view": "read",
-    "grep": "search",
-    "glob": "search",
-    "ls": "search",
-    "sourcegraph": "search",
-    "agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash",
+    edit="edit multiedit",
+    write="write",
+    read="view",
+    search="grep glob ls sourcegraph",
+    delegate="agent",
+)
 _SESSIONS: Final = """
     SELECT s.id, s.parent_session_id, max(m.updated_at) AS changed
     FROM sessions s JOIN messages m ON m.session_id = s.id
@@ -73,16 +67,15 @@ class Crush:
         """Yield the runs of the sessions that changed at a moment or later."""
         # The database lies in a folder of the project.
         folder = str(log.path.absolute().parent.parent)
-        try:
-            with open_read_only(log.path, _TABLES) as connection:
-                rows = connection.execute(_SESSIONS, (resume_at,)).fetchall()
-                for number, (session, parent, changed) in enumerate(rows, 1):
-                    position = log.size * number // len(rows)
-                    found = _Session(str(session), str(parent or ""), folder).read(connection)
-                    for each in found.rest(position):
-                        yield msgspec.structs.replace(each, resume_at=int(changed))
-        except sqlite3.Error as error:
-            yield Unreadable(place="the database", reason=str(error))
+        yield from read_sessions(
+            log,
+            _TABLES,
+            _SESSIONS,
+            resume_at,
+            lambda connection, row: _Session(str(row[0]), str(row[1] or ""), folder).read(
+                connection
+            ),
+        )
 
 
 class _Session:

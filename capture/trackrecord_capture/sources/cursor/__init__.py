@@ -10,27 +10,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_list, as_object, as_text, words_in
 from ..message_logs import SessionFiles
 
 _NAME: Final = "cursor"
 _TRANSCRIPTS: Final = "agent-transcripts"
-TOOLS: Final[Mapping[str, Action]] = {
-    "Shell": "shell",
-    "StrReplace": "edit",
-    "ApplyPatch": "edit",
-    "EditNotebook": "edit",
-    "Write": "write",
-    "Delete": "edit",
-    "Read": "read",
-    "Grep": "search",
-    "Glob": "search",
-    "SemanticSearch": "search",
-    "LS": "search",
-    "WebSearch": "web_search",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Shell",
+    edit="StrReplace ApplyPatch EditNotebook Delete",
+    write="Write",
+    read="Read",
+    search="Grep Glob SemanticSearch LS",
+    web_search="WebSearch",
+    delegate="Task",
+)
 _TAGS: Final = ("<user_query>", "</user_query>")
 
 

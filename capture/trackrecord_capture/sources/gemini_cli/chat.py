@@ -10,26 +10,19 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..json_values import as_count, as_list, as_object, as_text, words_in
 from ..moments import seconds_of
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_shell_command": "shell",
-    "replace": "edit",
-    "edit": "edit",
-    "write_file": "write",
-    "read_file": "read",
-    "read_many_files": "read",
-    "grep_search": "search",
-    "search_file_content": "search",
-    "glob": "search",
-    "list_directory": "search",
-    "google_web_search": "web_search",
-    "codebase_investigator": "delegate",
-    "delegate_to_agent": "delegate",
-    "invoke_agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_shell_command",
+    edit="replace edit",
+    write="write_file",
+    read="read_file read_many_files",
+    search="grep_search search_file_content glob list_directory",
+    web_search="google_web_search",
+    delegate="codebase_investigator delegate_to_agent invoke_agent",
+)
 _NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 _OUTPUT: Final = re.compile(

@@ -11,27 +11,20 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_text, object_in, value_in, words_in
 from ..moments import seconds_of_millis
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "Bash": "shell",
-    "Shell": "shell",
-    "Edit": "edit",
-    "StrReplaceFile": "edit",
-    "Write": "write",
-    "WriteFile": "write",
-    "Read": "read",
-    "ReadFile": "read",
-    "Grep": "search",
-    "Glob": "search",
-    "SearchWeb": "web_search",
-    "WebSearch": "web_search",
-    "Agent": "delegate",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Bash Shell",
+    edit="Edit StrReplaceFile",
+    write="Write WriteFile",
+    read="Read ReadFile",
+    search="Grep Glob",
+    web_search="SearchWeb WebSearch",
+    delegate="Agent Task",
+)
 _SHELLS: Final = frozenset({"Bash", "Shell"})
 _MAIN: Final = "main"
 _REFUSED: Final = "is rejected by the user"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ..databases import database_log
-from ..declaration import CodingAgent
+from ..declaration import CodingAgent, tools_of
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .database import prompt_at, read_database
 from .files import read_session, session_logs
@@ -61,24 +61,17 @@ def _prompt_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="opencode",
     source=OpenCode(),
-    tools={
-        "bash": "shell",
-        "edit": "edit",
-        "multiedit": "edit",
-        "patch": "edit",
-        "apply_patch": "edit",
-        "write": "write",
-        "read": "read",
-        "grep": "search",
-        "glob": "search",
-        "list": "search",
-        "task": "delegate",
-        "todowrite": "plan",
-        "todoread": "plan",
-        "webfetch": "fetch",
-        "websearch": "web_search",
-        "codesearch": "web_search",
-    },
+    tools=tools_of(
+        shell="bash",
+        edit="edit multiedit patch apply_patch",
+        write="write",
+        read="read",
+        search="grep glob list",
+        delegate="task",
+        plan="todowrite todoread",
+        fetch="webfetch",
+        web_search="websearch codesearch",
+    ),
     tried="1.18.33",
     hooks=OpenCodePlugin(),
     recorded_prompt=_prompt_at,

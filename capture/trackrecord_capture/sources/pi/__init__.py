@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
 from ..log_files import home_of
@@ -17,16 +17,14 @@ _NAME: Final = "pi"
 _HOME_VARIABLE: Final = "PI_CODING_AGENT_DIR"
 _SHELL: Final = "bash"
 _STOPPED: Final = "Command aborted"
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "edit": "edit",
-    "write": "write",
-    "read": "read",
-    "grep": "search",
-    "find": "search",
-    "ls": "search",
-    "subagent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash",
+    edit="edit",
+    write="write",
+    read="read",
+    search="grep find ls",
+    delegate="subagent",
+)
 
 
 def _folders() -> Sequence[Path]:

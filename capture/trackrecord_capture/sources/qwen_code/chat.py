@@ -6,25 +6,19 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..json_values import as_count, as_list, as_object, as_text
 from ..moments import seconds_of
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_shell_command": "shell",
-    "edit": "edit",
-    "replace": "edit",
-    "write_file": "write",
-    "read_file": "read",
-    "read_many_files": "read",
-    "grep_search": "search",
-    "search_file_content": "search",
-    "glob": "search",
-    "list_directory": "search",
-    "web_search": "web_search",
-    "task": "delegate",
-    "agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_shell_command",
+    edit="edit replace",
+    write="write_file",
+    read="read_file read_many_files",
+    search="grep_search search_file_content glob list_directory",
+    web_search="web_search",
+    delegate="task agent",
+)
 _NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 # The answer to the model: what was run, where, what it printed, and how it ended, a line for each.

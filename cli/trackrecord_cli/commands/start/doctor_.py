@@ -41,7 +41,7 @@ def command(*, as_json: bool) -> int:
     from trackrecord_capture.agents.doctor import diagnose
     from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
     from trackrecord_capture.sources.register import known_sources
-    from trackrecord_capture.sources.unread_files import unread_files
+    from trackrecord_capture.sources.unread_files import unread_remarks
 
     settings = load_daemon_settings()
     home = settings.home
@@ -49,8 +49,7 @@ def command(*, as_json: bool) -> int:
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
     origins = ProjectClaims(home).origins()
-    notes = [each.remark for each in unread_files(known_sources().values())]
-    notes += filter(None, [gone_remark()])
+    notes = [*unread_remarks(known_sources().values()), *filter(None, [gone_remark()])]
     if as_json:
         document = _document(found)
         print_json(
