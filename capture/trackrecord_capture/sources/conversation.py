@@ -40,6 +40,7 @@ _PATHS: Final = (
     "file",
 )  # fmt: skip
 _PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
+_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 
@@ -252,6 +253,13 @@ class Conversation:
         if duration_ms is None and at is not None and call.started_at is not None:
             duration_ms = max(0.0, round((at - call.started_at) * 1000, 1))
         call.duration_ms = duration_ms
+
+    def cancel(self, call_id: str, says: str, at: float | None = None) -> None:
+        """Note that a call did not come to an end: the person did not allow it, or stopped it."""
+        if _REFUSED.search(says[:_LONGEST_SAYS]):
+            self.refuse(call_id, says, at)
+        else:
+            self.result(call_id, says, ok=None, at=at)
 
     def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that the person did not allow a call."""

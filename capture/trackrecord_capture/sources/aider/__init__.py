@@ -15,8 +15,6 @@ from ..json_lines import read_lines
 from ..log_files import by_last_change, logs_in
 from ..source import Log, ReadRun, Unreadable
 
-__all__ = ["AGENT", "Aider"]
-
 _NAME: Final = "aider"
 _FILE: Final = ".aider.chat.history.md"
 # Its own words for what it does: it calls no tools of the model's choice.
@@ -61,10 +59,7 @@ class Aider:
 
         Of a chat only the start is dated, so reading goes on from the start of a chat.
         """
-        try:
-            yield from _History(log).read(resume_at)
-        except OSError as error:
-            yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+        yield from _History(log).read(resume_at)
 
 
 class _History:

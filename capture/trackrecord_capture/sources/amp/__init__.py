@@ -1,6 +1,5 @@
 """Amp: the threads that it keeps on this machine, a document of messages for each."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ from ...agent_run import SignalKind
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..log_files import data_folder
 from ..message_logs import SessionFiles
 from ..moments import seconds_of, seconds_of_millis
 
@@ -26,8 +26,7 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 
 
 def _folders() -> Sequence[Path]:
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return (Path(data) / "amp" / "threads",)
+    return (data_folder("amp") / "threads",)
 
 
 class _Thread:

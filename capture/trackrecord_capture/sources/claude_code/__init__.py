@@ -16,8 +16,6 @@ from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .records import decode_record
 from .transcript import read_transcript
 
-__all__ = ["AGENT", "ClaudeCode"]
-
 _NAME: Final = "claude-code"
 _HOME_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 _MOST_LINES: Final = 50

@@ -17,7 +17,6 @@ from ..moments import seconds_of, seconds_of_millis
 _NAME: Final = "cline"
 _HOME_VARIABLE: Final = "CLINE_DIR"
 _MESSAGES: Final = ".messages.json"
-_LARGEST: Final = 1024 * 1024
 TOOLS: Final[Mapping[str, Action]] = tools_of(
     shell="run_commands execute_command",
     edit="editor apply_patch replace_in_file",

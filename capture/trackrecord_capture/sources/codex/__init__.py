@@ -11,8 +11,6 @@ from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .installation import HOME_VARIABLE, CodexHooks
 from .rollout import read_rollout
 
-__all__ = ["AGENT", "Codex"]
-
 # The recording's clock and the exporter's are the same one, read a moment apart.
 _SLACK_S: Final = 2.0
 _MOST_TURNS: Final = 10_000

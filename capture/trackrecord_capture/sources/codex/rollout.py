@@ -249,18 +249,9 @@ class _Reader:
         if value_of(payload.success) is not False:
             undone.sign(SignalKind.UNDONE, text_of(payload.message), at)
 
-    def _ended_command(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("command", "cwd", "source", "status", "exit_code", "duration",
-                  "aggregated_output", "stdout")  # fmt: skip
-        turn.end_command(text_of(payload.call_id), _fields(payload, fields), at)
-
-    def _ended_patch(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("success", "stderr", "changes", "status")
-        turn.end_patch(text_of(payload.call_id), _fields(payload, fields), at)
-
-    def _ended_mcp(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("invocation", "result", "duration")
-        turn.end_mcp(text_of(payload.call_id), _fields(payload, fields), at)
+    def _ended(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        end, fields = _ENDS[payload.type]
+        end(turn, text_of(payload.call_id), _fields(payload, fields), at)
 
     def _completed_item(self, turn: Turn, payload: Payload, at: float | None) -> None:
         item = object_of(payload.item)
@@ -277,16 +268,24 @@ class _Reader:
             turn.ask(words_in(item.get("content")))
 
 
+# What ends a call, and what is read of its event.
+_ENDS: Final = {
+    "exec_command_end": (
+        Turn.end_command,
+        ("command", "cwd", "source", "status", "exit_code", "duration", "aggregated_output",
+         "stdout"),
+    ),
+    "patch_apply_end": (Turn.end_patch, ("success", "stderr", "changes", "status")),
+    "mcp_tool_call_end": (Turn.end_mcp, ("invocation", "result", "duration")),
+}  # fmt: skip
 _EVENTS: Final[dict[str, Callable[[_Reader, Turn, Payload, float | None], None]]] = {
     "turn_aborted": _Reader._aborted,
     "task_complete": _Reader._completed,
     "error": _Reader._erred,
     "token_count": _Reader._counted,
     "undo_completed": _Reader._undone,
-    "exec_command_end": _Reader._ended_command,
-    "patch_apply_end": _Reader._ended_patch,
-    "mcp_tool_call_end": _Reader._ended_mcp,
     "item_completed": _Reader._completed_item,
+    **dict.fromkeys(_ENDS, _Reader._ended),
 }
 
 

@@ -1,6 +1,5 @@
 """Crush: the database that it keeps in each project."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,8 @@ from ..databases import database_log, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_list, as_object, as_status, as_text, object_in, value_in
+from ..log_files import data_folder
 from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Crush"]
 
 _NAME: Final = "crush"
 _FILE: Final = "crush.db"
@@ -51,8 +49,7 @@ class Crush:
 
     def homes(self) -> Sequence[Path]:
         """Return the folders of the projects that it was used in."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        known = object_in(Path(data) / "crush" / "projects.json")
+        known = object_in(data_folder("crush") / "projects.json")
         projects = map(as_object, as_list(known.get("projects")))
         folders = (as_text(each.get("data_dir")) for each in projects)
         return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)

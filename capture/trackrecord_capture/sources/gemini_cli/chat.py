@@ -33,7 +33,6 @@ _OUTPUT: Final = re.compile(
 _UNFINISHED: Final = re.compile(r"^(?:Signal|Background PIDs): ", re.MULTILINE)
 _EXIT: Final = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _NOT_A_PERSONS: Final = ("<session_context>", "<hook_context>")
-_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _CANCELLED: Final = re.compile(r"Request cancelled|Operation cancelled", re.IGNORECASE)
 _ROOT: Final = ".project_root"
 _LONGEST_PATH: Final = 4096
@@ -111,10 +110,7 @@ class GeminiChat:
             response = as_object(as_object(as_object(part).get("functionResponse")).get("response"))
         text = as_text(response.get("error")) or as_text(response.get("output"))
         if status == "cancelled":
-            if _REFUSED.search(text[:1000]):
-                self.conversation.refuse(call_id, text, at)
-            else:
-                self.conversation.result(call_id, text, ok=None, at=at)
+            self.conversation.cancel(call_id, text, at)
             return
         ok = status == "success" and "error" not in response
         if name == _SHELL and ok:

@@ -14,10 +14,9 @@ from ..conversation import Conversation
 from ..databases import database_log, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..log_files import data_folder
 from ..moments import seconds_of, seconds_of_millis
 from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Goose"]
 
 _NAME: Final = "goose"
 _TABLES: Final = frozenset({"sessions", "messages", "usage_ledger"})
@@ -65,8 +64,7 @@ class Goose:
         root = os.environ.get("GOOSE_PATH_ROOT")
         if root:
             return (Path(root) / "data" / "sessions",)
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return (Path(data) / "goose" / "sessions",)
+        return (data_folder("goose") / "sessions",)
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the database in folders, or take files as they are named."""

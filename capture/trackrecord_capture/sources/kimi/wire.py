@@ -30,7 +30,6 @@ _MAIN: Final = "main"
 _REFUSED: Final = "is rejected by the user"
 _STOPPED: Final = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
 _FAILED: Final = frozenset({"failed", "error"})
-_LARGEST: Final = 4 * 1024 * 1024
 _USAGE: Final = ("inputOther", "inputCacheRead", "inputCacheCreation")
 _OLD_USAGE: Final = ("input_other", "input_cache_read", "input_cache_creation")
 

@@ -50,7 +50,8 @@ class _Queries(NamedTuple):
 
 
 _CHANGED: Final = """
-    SELECT s.id, s.parent_id, s.directory, json_extract(s.revert, '$.messageID'),
+    SELECT s.id, coalesce(s.parent_id, ''), coalesce(s.directory, ''),
+           coalesce(json_extract(s.revert, '$.messageID'), ''),
            CASE WHEN s.revert IS NULL THEN 0 ELSE s.time_updated END AS reverted_at,
            max(m.time_updated) AS changed_at, s.time_created
     FROM {session} s JOIN {message} m ON m.session_id = s.id
@@ -160,11 +161,7 @@ class _Reader:
         rows = self._connection.execute(self._queries.sessions, (resume_at,)).fetchall()
         for number, (name, parent, folder, reverted, reverted_at, _, begun) in enumerate(rows, 1):
             session = Session(
-                id=name,
-                folder=folder or "",
-                parent=parent or "",
-                reverted=reverted or "",
-                begun_at=begun or 0,
+                id=name, folder=folder, parent=parent, reverted=reverted, begun_at=begun or 0
             )
             position = log.size * number // len(rows)
             self._parts_of.clear()

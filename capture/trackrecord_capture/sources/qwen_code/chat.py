@@ -24,7 +24,6 @@ _SHELL: Final = "run_shell_command"
 # The answer to the model: what was run, where, what it printed, and how it ended, a line for each.
 _OUTPUT: Final = re.compile(r"^Output: (.*?)^Error: ", re.MULTILINE | re.DOTALL)
 _EXIT: Final = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
-_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _API_ERROR: Final = "qwen-code.api_error"
 
 
@@ -80,10 +79,7 @@ class QwenChat:
         text = as_text(told.get("error")) or as_text(told.get("output"))
         status = outcome.get("status")
         if status == "cancelled":
-            if _REFUSED.search(text[:1000]):
-                self.conversation.refuse(call_id, text, at)
-            else:
-                self.conversation.result(call_id, text, ok=None, at=at)
+            self.conversation.cancel(call_id, text, at)
             return
         if status == "error" or "error" in told or response.get("name") != _SHELL:
             ok = status != "error" and "error" not in told
