@@ -15,7 +15,7 @@ from trackrecord.learning.text.hints import without_hints
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_and_reverts
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
-from .patches import MOST_EDITS, UNKNOWN_EDITS, patched_files
+from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
 from .sub_agents import started_sub_agent
 
@@ -140,7 +140,6 @@ class Conversation:
         self._turn: _Turn | None = None
         self._held: list[_Turn] = []
         self._calls: dict[str, _Call] = {}
-        self._is_damaged = False
         self.session = ""
         self.folder = ""
         self.repository = ""
@@ -176,8 +175,11 @@ class Conversation:
         self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
 
     def lose(self) -> None:
-        """Note that a part of the log cannot be read, which may have told of calls."""
-        self._is_damaged = True
+        """Note that a part of the log cannot be read, which may have told of a call."""
+        if self._turn is not None:
+            name = f"#{LOST}-{len(self._turn.calls)}"
+            self.use(name, LOST, None, None)
+            self._calls[name].edits = LOST_EDITS
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -239,13 +241,8 @@ class Conversation:
         duration_ms: float | None = None,
     ) -> None:
         """Take the result of a call; an exit status other than 0 is a failure."""
-        turn = self._seen(at)
+        self._seen(at)
         call = self._calls.get(excerpt(call_id, _LONGEST_ID))
-        if call is None and turn is not None and self._is_damaged and call_id:
-            # The call itself was lost: it may have changed anything.
-            self.use(call_id, "", None, at)
-            turn.calls[call_id].edits = UNKNOWN_EDITS
-            return
         if call is None:
             return
         call.ok = ok if exit_code is None or ok is None else exit_code == 0

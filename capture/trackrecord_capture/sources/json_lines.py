@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
@@ -26,9 +26,11 @@ _COMPRESSED: Final = ".zst"
 _NEEDS_ZSTD: Final = "it is compressed: `pip install backports-zstd` to read it"
 # How many places of a damaged line are tried at which no whole record begins.
 _MOST_TRIES: Final = 32
+# Records of one log begin alike.
+_ALIKE: Final = 12
 _BLANK: Final = "\0 \t\r\n"
 # A record that broke off before anything but its ids was written.
-_BEGINNING: Final = re.compile(r"\{[^{\[]{0,2000}(?<![:,])")
+_BEGINNING: Final = re.compile(r"\{[^{\[]{0,2000}")
 _json: Final = json.JSONDecoder(strict=False)
 
 
@@ -47,9 +49,15 @@ class LogLine(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A place at which something was lost; `unreadable` names it unless it was of no worth."""
+    """A place at which something was lost.
+
+    Attributes:
+        unreadable: the place, unless what was lost is of no worth.
+        is_record: whether a record broke off there, which no other one takes the place of.
+    """
 
     unreadable: Unreadable | None = None
+    is_record: bool = False
 
 
 def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> Iterator[LogLine]:
@@ -111,7 +119,7 @@ def decoded_lines(
     for line in read_lines(path, start):
         text = line.text
         if text is None:
-            yield line, _damage(line, "it is longer than any line that is read")
+            yield line, Damage(_unreadable(line, "it is longer than any line that is read"))
         elif not text.isspace():
             try:
                 record = decode(text)
@@ -121,9 +129,9 @@ def decoded_lines(
                 yield line, record
 
 
-def _damage(line: LogLine, reason: str) -> Damage:
+def _unreadable(line: LogLine, reason: str) -> Unreadable:
     # Its number is unknown after the first reading.
-    return Damage(Unreadable(place=f"the line at byte {line.start}", reason=reason))
+    return Unreadable(place=f"the line at byte {line.start}", reason=reason)
 
 
 def _salvaged(
@@ -136,16 +144,22 @@ def _salvaged(
         after = place + 1
         try:
             _, after = _json.raw_decode(whole, place)
-            records.append(decode(whole[place:after].encode()))
         except (ValueError, RecursionError):
             tries += 1
         else:
-            lost.append(whole[end:place])
-            end = after
+            before = whole[end:place].strip(_BLANK)
+            is_part = before.endswith((":", ",", "["))
+            if not is_part or before.startswith(whole[place:][:_ALIKE]):
+                with suppress(ValueError, RecursionError):
+                    records.append(decode(whole[place:after].encode()))
+                    lost.append(before)
+                    end = after
         place = whole.find('{"', after)
-    left = filter(None, (each.strip(_BLANK) for each in (*lost, whole[end:])))
-    is_of_worth = not all(map(_BEGINNING.fullmatch, left))
-    if isinstance(error, msgspec.MsgspecError):
-        error = ValueError("it is not an object in JSON")
-    yield _damage(line, str(error) or "it cannot be read") if is_of_worth else Damage()
+    left = filter(None, (*lost, whole[end:].strip(_BLANK)))
+    unreadable = None
+    if not all(records and _BEGINNING.fullmatch(each) for each in left):
+        is_json = not isinstance(error, msgspec.MsgspecError)
+        reason = str(error) if is_json else "it is not an object in JSON"
+        unreadable = _unreadable(line, reason or "it cannot be read")
+    yield Damage(unreadable, is_record=not records and "{" in whole)
     yield from records

@@ -46,7 +46,8 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
         for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
             if isinstance(record, Damage):
-                conversation.lose()
+                if record.is_record:
+                    conversation.lose()
                 if record.unreadable is not None:
                     yield record.unreadable
                 continue

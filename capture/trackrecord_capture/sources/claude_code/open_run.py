@@ -10,7 +10,7 @@ from trackrecord.learning.text.hints import without_hints
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ..excerpts import excerpt
 from ..moments import seconds_of
-from ..patches import UNKNOWN_EDITS
+from ..patches import LOST, LOST_EDITS
 from ..raw_json import object_of, text_of
 from .calls import OpenCall
 from .records import (
@@ -142,7 +142,6 @@ class OpenRun:
         self._has_ended = False
         self._has_worked = False
         self._awaits_answer = False
-        self._is_damaged = False
         self._typed: OpenCall | None = None
 
     @property
@@ -201,11 +200,15 @@ class OpenRun:
             if block.type == "tool_use" and block.id and len(self.calls) < _MOST_CALLS
         ]
 
-    def lose(self) -> None:
+    def lose(self, *, is_record: bool) -> None:
         """Note that a record cannot be read: it may have held a call, or the result of one."""
-        self._is_damaged, self._awaits_answer = True, False
+        self._awaits_answer = False
         for call in self.calls.values():
             call.is_lost = call.is_lost or call.is_open
+        if is_record:
+            lost = OpenCall(Block(id=f"#{LOST}-{len(self.calls)}", name=LOST), None)
+            lost.edits, lost.is_open = LOST_EDITS, False
+            self.calls[lost.id] = lost
 
     def _call(self, block: Block, at: float | None, folder: str) -> OpenCall:
         self._has_ended = False
@@ -231,10 +234,6 @@ class OpenRun:
         self._awaits_answer = True
         for block in blocks:
             call = owners.get(block.tool_use_id or "")
-            if call is None and block.type == "tool_result" and self._is_damaged:
-                # The call itself was lost: it may have changed anything.
-                call = self._call(Block(id=block.tool_use_id), at, "")
-                call.edits, call.is_open = UNKNOWN_EDITS, False
             if block.type != "tool_result" or call is None or not call.is_open:
                 continue
             if block.is_error and result_text(block.content).startswith(_LOST):

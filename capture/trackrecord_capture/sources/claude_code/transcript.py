@@ -87,7 +87,7 @@ class _Reader:
             end = line.end
             if isinstance(record, Damage):
                 for run in self._open:
-                    run.lose()
+                    run.lose(is_record=record.is_record)
                 if record.unreadable is not None:
                     yield record.unreadable
                 continue

@@ -96,7 +96,7 @@ class _Reader:
             end = line.end
             if isinstance(record, Damage):
                 if self._turn is not None:
-                    self._turn.lose()
+                    self._turn.lose(is_record=record.is_record)
                 if record.unreadable is not None:
                     yield record.unreadable
             elif record is not None and record.payload is not None:

@@ -12,7 +12,7 @@ from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
 from ..json_values import value_in
-from ..patches import MOST_EDITS, UNKNOWN_EDITS, patched_files
+from ..patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of, value_of
 from ..sub_agents import sub_agent_of
 from .outputs import Output, read_output
@@ -226,7 +226,6 @@ class Turn:
         self._is_interrupted = False
         self._has_ended = False
         self._awaits_answer = False
-        self._is_damaged = False
         self._signs: list[Signal] = []
         self._tokens_before: dict[str, Any] | None = None
         self._tokens: dict[str, Any] = {}
@@ -268,11 +267,14 @@ class Turn:
         self.sign(SignalKind.FOLLOWED_BY, words, at)
         self.is_over = self._has_ended = self._is_interrupted = self._awaits_answer = False
 
-    def lose(self) -> None:
+    def lose(self, *, is_record: bool) -> None:
         """Note that a line cannot be read: it may have held the result of a call."""
-        self._is_damaged, self._awaits_answer = True, False
+        self._awaits_answer = False
         for call in self._calls.values():
             call.is_open = False
+        if is_record:
+            lost = self._new("", LOST, None)
+            lost.edits, lost.is_open = LOST_EDITS, False
 
     def speak(self) -> None:
         """Note that the model answered."""
@@ -362,9 +364,6 @@ class Turn:
         """Take a tool's answer to the model."""
         call = self._calls.get(text_of(payload.call_id))
         self._awaits_answer = True
-        if call is None and self._is_damaged:
-            # The call itself was lost: it may have changed anything.
-            self._new(text_of(payload.call_id), "tool", at).edits = UNKNOWN_EDITS
         if call is None:
             return
         output = read_output(value_of(payload.output))

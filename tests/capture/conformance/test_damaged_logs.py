@@ -1,0 +1,77 @@
+"""What is damaged in a log costs no more than itself, and what is copied is known as that."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.capture.conformance.conformance_stories import STORIES, Story, Teller
+from tests.capture.conformance.test_conformance import TELLERS
+from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.source import ReadRun, Unreadable
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "NULs before it": lambda line: b"\0" * 700 + line,
+    "a beginning before it": lambda line: b'{"id": "a", "at' + line,
+    "two on one line": lambda line: line.rstrip(b"\n") + line,
+    "a beginning and NULs behind it": lambda line: line.rstrip() + b'{"type": "us\0\0\n',
+}
+# Their runs are excused by a record: that the API failed, that there was only to look.
+EXCUSED = ("the API fails", "a sub-agent")
+OF_LINES = [teller for teller in TELLERS if teller.traits.grows]
+
+
+def _read(teller: Teller, story: Story, home: Path, damage: Callable[[int, bytes], bytes]):
+    logs = list(teller.source.logs(teller.tell(story, home)))
+    for log in logs:
+        lines = log.path.read_bytes().splitlines(keepends=True)
+        log.path.write_bytes(b"".join(damage(place, line) for place, line in enumerate(lines)))
+    found = [each for log in logs for each in teller.source.read(log)]
+    runs = [each.run for each in found if isinstance(each, ReadRun)]
+    told = {(run.instruction, outcome_of(run)["success"], len(run.calls)) for run in runs}
+    return told, runs, [each for each in found if isinstance(each, Unreadable)]
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("teller", OF_LINES, ids=lambda teller: teller.name)
+def test_whole_records_on_damaged_lines(teller, damage, tmp_path):
+    """All of them are read, and nothing of worth was lost."""
+    for story in STORIES:
+        if story.name not in teller.traits.untold:
+            home = tmp_path / story.name.replace(" ", "-")
+            whole, _, _ = _read(teller, story, home / "whole", lambda _, line: line)
+            read = _read(teller, story, home / "damaged", lambda _, line: damage(line))
+            assert (read[0], read[2]) == (whole, []), story.name
+
+
+@pytest.mark.parametrize("teller", OF_LINES, ids=lambda teller: teller.name)
+def test_a_record_that_is_lost(teller, tmp_path):
+    """It is named, and no run fails or succeeds for the want of it."""
+    for story in STORIES:
+        is_one = len(story.turns) == 1 and story.name not in teller.traits.untold
+        if not is_one or story.name in EXCUSED:
+            continue
+        home = tmp_path / story.name.replace(" ", "-")
+        told, _, _ = _read(teller, story, home / "whole", lambda _, line: line)
+        verdicts = {None, *(success for _, success, _ in told)}
+        for lost in range(1, 60):
+            read, _, bad = _read(
+                teller, story, home / str(lost),
+                lambda at, line, lost=lost: line[: len(line) // 2] + b"\n" if at == lost else line,
+            )  # fmt: skip
+            if not bad:
+                break
+            assert {success for _, success, _ in read} <= verdicts, (story.name, lost, read)
+
+
+@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
+def test_what_is_copied_is_known(teller, tmp_path):
+    """Runs are told by the record that began them, wherever it stands; Codex's by their turns."""
+    for story in STORIES:
+        if story.name not in teller.traits.untold and teller.source.name != "codex":
+            home = tmp_path / story.name.replace(" ", "-")
+            home.mkdir()
+            logs = teller.source.logs(teller.tell(story, home))
+            runs = [each.run for log in logs for each in teller.source.read(log)]
+            assert len({run.record for run in runs} - {""}) == len({run.outcome_id for run in runs})
+            assert not any(run.is_copy for run in runs)
