@@ -1,0 +1,192 @@
+"""Each run counts once, whichever sessions hold it; all that an agent keeps is read, or named."""
+
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from importlib import import_module
+from itertools import permutations
+
+import pytest
+
+from tests.capture.test_claude_code_transcripts import SAID, Told
+from tests.capture.test_codex_rollouts import END, THREAD, answered, called, meta
+from tests.capture.test_reading_history import Shelf, outcome_of
+from trackrecord_capture.agent_run import AgentRun, SignalKind
+from trackrecord_capture.history.reading import LogReading, read_and_publish
+from trackrecord_capture.history.state import CaptureState
+from trackrecord_capture.outcome import outcome_of as whole_outcome_of
+from trackrecord_capture.sources.register import agent_of, known_sources
+from trackrecord_capture.sources.source import Log, ReadRun
+from trackrecord_capture.sources.unread_files import unread_remarks
+
+zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+START_MS = 1_795_000_000_000
+
+
+class Sessions:
+    """Logs of one run each, all of which began with the same record."""
+
+    name = "sessions"
+
+    def read(self, log, _resume_at=0):
+        session, ended_at, kind = log.path.name.split()
+        run = AgentRun(
+            agent=self.name, session=session, prompt=session, captured_from="transcript",
+            started_at=1.0, ended_at=float(ended_at), record="r", is_copy=kind == "copy",
+        )  # fmt: skip
+        yield ReadRun(run=run, resume_at=0, position=1)
+
+
+@pytest.mark.parametrize("order", [*permutations(["a 2 own", "b 2 copy", "c 1 copy"])])
+@pytest.mark.parametrize("longest", ["", "d 9 copy"])
+def test_a_run_of_several_sessions(tmp_path, order, longest):
+    """It is told by the session that has most of it, and of those by the one that had it first."""
+    shelf, reading = Shelf(), LogReading(outcome_of=outcome_of, everything=True)
+    with CaptureState(tmp_path / "home") as state:
+        for name in (*filter(None, (*order, longest)), *order):
+            (tmp_path / name).touch()
+            log = Log(path=tmp_path / name, size=1, version=1)
+            read_and_publish(Sessions(), log, state, shelf, reading)
+    assert len({fields["outcome_id"] for fields in shelf.safe}) == 1
+    assert shelf.prompts[-1] == ("d" if longest else "a")
+
+
+def test_a_fork_of_claude_code(tmp_path):
+    """It gives all that it copies the id of its first prompt; what goes on is a run of its own."""
+    told = Told(tmp_path)
+    first = told.prompt("Fix the tests", "p9", promptSource="typed")
+    told.call("Bash", {"command": "ls"}, "a.py", {"stdout": "a.py"})
+    told.answer(SAID)
+    told.prompt("go on", "p9", promptSource="typed")
+    told.answer(SAID)
+    runs = [(run.prompt, run.record, run.is_copy) for run in told.read()]
+    assert runs == [(first, first, True), ("p9", "u5", False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_prompt"),
+    [
+        ('<teammate-message teammate_id="b">Undo that</teammate-message>', False),
+        ("trackrecord: `npm test` failed in 3 sessions; `pnpm test` then ran in 2.", False),
+        ("<my-button>x</my-button> is not closed", True),
+    ],
+)
+def test_what_no_person_said(tmp_path, text, is_prompt):
+    """Neither a teammate's message nor our own words begin a run."""
+    told = Told(tmp_path)
+    told.prompt("Fix the tests", "p1")
+    told.answer(SAID)
+    told.prompt(text, "p2")
+    told.answer(SAID)
+    assert len(told.read()) == 1 + is_prompt
+
+
+def test_a_check_that_the_person_runs(tmp_path):
+    """It is evidence, and what it printed tells how it went."""
+    told = Told(tmp_path)
+    told.prompt("Fix the tests", "p1")
+    told.answer(SAID)
+    told.prompt("<bash-input>pytest -q</bash-input>", "p2")
+    told.prompt("<bash-stdout>2 failed in 1s</bash-stdout><bash-stderr></bash-stderr>", "p2")
+    (run,) = told.read()
+    assert (run.calls[0].actor, run.calls[0].result) == ("user", "2 failed in 1s")
+    assert whole_outcome_of(run)["success"] is False
+
+
+def _runs(agent, place):
+    source = agent_of(agent).source
+    found = [each for log in source.logs([place]) for each in source.read(log)]
+    assert all(isinstance(each, ReadRun) for each in found), found
+    return [each.run for each in found]
+
+
+def _rollout(*records, first):
+    lines = ({"timestamp": "2026-11-22T03:59:03Z", "type": t, "payload": p} for t, p in records)
+    head = {"timestamp": "2026-11-22T03:59:03Z", "type": first[0], "payload": first[1]}
+    return "".join(json.dumps(each) + "\n" for each in (head, *lines)).encode()
+
+
+def test_a_compressed_rollout_of_codex(tmp_path):
+    """Read as any other; the sessions that Codex starts for itself are no runs."""
+    asked = ("event_msg", {"type": "user_message", "message": "Fix the tests"})
+    path = tmp_path / f"rollout-2026-11-22T03-59-03-{THREAD}.jsonl.zst"
+    records = (asked, called(), answered("Process exited with code 1"), END)
+    path.write_bytes(zstd.compress(_rollout(*records, first=meta())))
+    (run,) = _runs("codex", path)
+    assert [call.exit_code for call in run.calls] == [1]
+    own = meta(source={"subagent": {"other": "guardian"}})
+    path.write_bytes(zstd.compress(_rollout(*records, first=own)))
+    assert _runs("codex", path) == []
+
+
+def test_the_second_version_of_opencode(tmp_path):
+    """Its calls with their exit codes; a call of what is no tool has failed."""
+    bash = {"status": "completed", "input": {"command": "pytest"}, "structured": {"exit": 1},
+            "content": [{"type": "text", "text": "1 failed"}]}  # fmt: skip
+    wrong = {"status": "completed", "input": {"tool": "grep_all", "error": "no such tool"}}
+    at = {"created": START_MS, "completed": START_MS + 900}
+    calls = [{"type": "tool", "id": n, "name": n, "state": s, "time": at}
+             for n, s in (("bash", bash), ("invalid", wrong))]  # fmt: skip
+    answer = {"content": calls, "finish": "stop", "time": at, "model": {"id": "m"}}
+    rows = [("m1", "user", {"text": "Fix it", "time": at}), ("m2", "assistant", answer)]
+    with closing(sqlite3.connect(tmp_path / "opencode.db")) as database:
+        database.execute("CREATE TABLE session_v2 (id, parent_id, directory, revert, time_created,"
+                         " time_updated)")  # fmt: skip
+        database.execute("CREATE TABLE session_message (id, session_id, type, seq, time_created,"
+                         " time_updated, data)")  # fmt: skip
+        database.execute("INSERT INTO session_v2 VALUES ('s', NULL, '/src/shop', NULL, 1, 1)")
+        for seq, (name, kind, data) in enumerate(rows):
+            row = (name, "s", kind, seq, START_MS, START_MS, json.dumps(data))
+            database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        database.commit()
+        (run,) = _runs("opencode", tmp_path)
+        assert [(each.tool, each.ok) for each in run.calls] == [
+            ("bash", False),
+            ("grep_all", False),
+        ]
+        assert (run.instruction, run.folder, run.model) == ("Fix it", "/src/shop", "m")
+        database.execute("CREATE TABLE session_v3 (id)")
+    source = agent_of("opencode").source
+    (log,) = source.logs([tmp_path])
+    assert "session_v3" in next(iter(source.read(log))).reason
+
+
+def test_an_answer_of_aider_that_was_complete(tmp_path):
+    """Who leaves it afterwards interrupts nothing."""
+    chat = "# aider chat started at 2026-11-01 10:00:00\n\n#### round the prices\n\nDone.\n\n{}\n"
+    left, told = "> ^C again to exit", "> Tokens: 3.2k sent, 21 received."
+    for lines, is_stopped in ((f"{told}\n{left}", False), (f"{left}\n{told}", True)):
+        (tmp_path / ".aider.chat.history.md").write_text(chat.format(lines))
+        (run,) = _runs("aider", tmp_path)
+        assert [sign.kind for sign in run.signs] == [SignalKind.INTERRUPTED] * is_stopped
+
+
+def test_nobody_refuses_in_a_run_of_a_program(tmp_path):
+    """What a rule denied there is no word of a person."""
+    told = Told(tmp_path)
+    told.prompt("Fix the tests", "p1", entrypoint="sdk-cli")
+    text = "The user doesn't want to proceed with this tool use."
+    told.call("Bash", {"command": "ls"}, text, is_error=True)
+    told.answer(SAID)
+    (run,) = told.read()
+    assert "process" not in whole_outcome_of(run)
+
+
+def test_sessions_in_a_form_that_is_not_known(tmp_path, monkeypatch):
+    """They are named, and what lies beside them is not; a bare file of Copilot's is known."""
+    monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
+    session = tmp_path / "session-state" / "11111111-2222-4333-8444-555566667777"
+    (session / "files").mkdir(parents=True)
+    for name in ("events.jsonl", "files/notes.md"):
+        (session / name).touch()
+    bare = session.with_name("21111111-2222-4333-8444-555566667777.jsonl")
+    event = {"type": "user.message", "id": "e1", "timestamp": "2026-11-20T10:00:00Z"}
+    bare.write_text(json.dumps(event | {"data": {"content": "Fix it"}}) + "\n")
+    source = known_sources()["copilot"]
+    assert list(unread_remarks([source])) == []
+    assert [run.instruction for run in _runs("copilot", bare)] == ["Fix it"]
+    bare.rename(bare.with_suffix(".cbor"))
+    (remark,) = unread_remarks([source])
+    assert "copilot" in remark
+    assert bare.stem in remark
