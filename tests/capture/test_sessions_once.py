@@ -24,6 +24,13 @@ zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "bac
 START_MS = 1_795_000_000_000
 
 
+OPENCODE_2 = """
+    CREATE TABLE session_v2 (id, parent_id, directory, revert, time_created, time_updated);
+    CREATE TABLE session_message (id, session_id, type, seq, time_created, time_updated, data);
+    INSERT INTO session_v2 VALUES ('s', NULL, '/src/shop', NULL, 1, 1);
+"""
+
+
 class Sessions:
     """Logs of one run each, all of which began with the same record."""
 
@@ -52,6 +59,14 @@ def test_a_run_of_several_sessions(tmp_path, order, longest):
     assert shelf.prompts[-1] == ("d" if longest else "a")
 
 
+def _told(folder, *prompts):
+    told = Told(folder)
+    for number, prompt in enumerate(prompts):
+        told.prompt(prompt, f"p{number}")
+        told.answer(SAID)
+    return told
+
+
 def test_a_fork_of_claude_code(tmp_path):
     """It gives all that it copies the id of its first prompt; what goes on is a run of its own."""
     told = Told(tmp_path)
@@ -74,19 +89,12 @@ def test_a_fork_of_claude_code(tmp_path):
 )
 def test_what_no_person_said(tmp_path, text, is_prompt):
     """Neither a teammate's message nor our own words begin a run."""
-    told = Told(tmp_path)
-    told.prompt("Fix the tests", "p1")
-    told.answer(SAID)
-    told.prompt(text, "p2")
-    told.answer(SAID)
-    assert len(told.read()) == 1 + is_prompt
+    assert len(_told(tmp_path, "Fix the tests", text).read()) == 1 + is_prompt
 
 
 def test_a_check_that_the_person_runs(tmp_path):
     """It is evidence, and what it printed tells how it went."""
-    told = Told(tmp_path)
-    told.prompt("Fix the tests", "p1")
-    told.answer(SAID)
+    told = _told(tmp_path, "Fix the tests")
     told.prompt("<bash-input>pytest -q</bash-input>", "p2")
     told.prompt("<bash-stdout>2 failed in 1s</bash-stdout><bash-stderr></bash-stderr>", "p2")
     (run,) = told.read()
@@ -131,14 +139,10 @@ def test_the_second_version_of_opencode(tmp_path):
     answer = {"content": calls, "finish": "stop", "time": at, "model": {"id": "m"}}
     rows = [("m1", "user", {"text": "Fix it", "time": at}), ("m2", "assistant", answer)]
     with closing(sqlite3.connect(tmp_path / "opencode.db")) as database:
-        database.execute("CREATE TABLE session_v2 (id, parent_id, directory, revert, time_created,"
-                         " time_updated)")  # fmt: skip
-        database.execute("CREATE TABLE session_message (id, session_id, type, seq, time_created,"
-                         " time_updated, data)")  # fmt: skip
-        database.execute("INSERT INTO session_v2 VALUES ('s', NULL, '/src/shop', NULL, 1, 1)")
-        for seq, (name, kind, data) in enumerate(rows):
-            row = (name, "s", kind, seq, START_MS, START_MS, json.dumps(data))
-            database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        database.executescript(OPENCODE_2)
+        for name, kind, data in rows:
+            database.execute("INSERT INTO session_message VALUES (?, 's', ?, 0, 9, 9, ?)",
+                             (name, kind, json.dumps(data)))  # fmt: skip
         database.commit()
         (run,) = _runs("opencode", tmp_path)
         assert [(each.tool, each.ok) for each in run.calls] == [

@@ -14,7 +14,7 @@ from trackrecord.learning.text.hints import without_hints
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_and_reverts
-from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
+from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
 from .sub_agents import started_sub_agent
@@ -26,7 +26,6 @@ _LONGEST_PROMPT: Final = 32_768
 _LONGEST_SAYS: Final = 1024
 _LONGEST_NAME: Final = 128
 _LONGEST_ID: Final = 256
-_MCP: Final = "mcp__"
 _CHANGING: Final = ("edit", "write")
 _COMMANDS: Final = ("command", "cmd", "commands", "script")
 _FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir_path")
@@ -219,7 +218,7 @@ class Conversation:
         if action in (*_CHANGING, "read", "search"):
             kept = {name: value for name, value in given.items() if name in _OF_FILES}
         return _Call(
-            tool=_tool_name(tool),
+            tool=tool_name(tool),
             id=call_id,
             action=action,
             arguments=excerpts_in(kept),
@@ -372,14 +371,6 @@ class Conversation:
         if not self.parent or ":" in self.parent:
             return self.parent
         return run_outcome_id(self._agent, self.session, self.parent)
-
-
-def _tool_name(name: str) -> str:
-    """Return a tool's name; of a tool of an MCP server "server:tool"."""
-    if name.startswith(_MCP):
-        server, _, tool = name.removeprefix(_MCP).partition("__")
-        name = f"{server}:{tool}"
-    return excerpt(name, _LONGEST_NAME) or "tool"
 
 
 def _first_text(given: Mapping[str, Any], names: tuple[str, ...]) -> str:

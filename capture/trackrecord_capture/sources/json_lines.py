@@ -22,7 +22,6 @@ _Record = TypeVar("_Record")
 # The longest line that is read; an image in a message has some megabytes.
 LONGEST_LINE: Final = 16 * 1024 * 1024
 _BUFFER: Final = 256 * 1024
-_COMPRESSED: Final = ".zst"
 _NEEDS_ZSTD: Final = "it is compressed: `pip install backports-zstd` to read it"
 # How many places of a damaged line are tried at which no whole record begins.
 _MOST_TRIES: Final = 32
@@ -87,7 +86,7 @@ def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> It
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix != _COMPRESSED:
+    if path.suffix != ".zst":
         with path.open("rb", buffering=_BUFFER) as file:
             yield file
         return

@@ -183,7 +183,9 @@ class OpenRun:
         at = self.touch(record)
         message = message_of(record)
         if record.is_true("is_api_error_message"):
-            self._api_failure = Signal(kind=SignalKind.API_FAILED, says=_words(message), at=at)
+            self._api_failure = Signal(
+                kind=SignalKind.API_FAILED, says=said_in(blocks_of(message))[:_LONGEST_SAYS], at=at
+            )
             self._has_ended = True
             return []
         if message.model == _SYNTHETIC:
@@ -369,11 +371,6 @@ class OpenRun:
 
     def _calls(self) -> tuple[RunCall, ...]:
         return tuple(call.finished() for call in self.calls.values())
-
-
-def _words(message: RecordMessage) -> str:
-    texts = [block.text for block in blocks_of(message) if block.text]
-    return " ".join(texts)[:_LONGEST_SAYS]
 
 
 def is_interruption(said: str) -> bool:

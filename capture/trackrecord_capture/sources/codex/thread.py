@@ -17,7 +17,7 @@ from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
 from ..json_lines import Damage, decoded_lines, read_lines
-from ..json_values import as_text
+from ..json_values import as_object, as_text
 from ..moments import seconds_of
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
@@ -180,24 +180,22 @@ def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
 def _is_own(source: Any) -> bool:  # noqa: ANN401 - decoded JSON
     """Return whether neither a person nor a program nor a call of the model's started a thread."""
     kind = _sub_agent(source)
-    return kind is not None and not (isinstance(kind, dict) and "thread_spawn" in kind)
+    return kind is not None and "thread_spawn" not in as_object(kind)
 
 
 def _kind(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     """Return the kind of a sub-agent: "review", or the role of one that was spawned."""
     kind = _sub_agent(source)
     if isinstance(kind, dict):
-        spawned = kind.get("thread_spawn")
-        if isinstance(spawned, dict):
-            return as_text(spawned.get("agent_role")) or as_text(spawned.get("agent_nickname"))
-        return as_text(kind.get("other"))
+        spawned = as_object(kind.get("thread_spawn"))
+        names = spawned.get("agent_role"), spawned.get("agent_nickname"), kind.get("other")
+        return next(filter(None, map(as_text, names)), "")
     return as_text(kind)
 
 
 def _parent_thread(source: Any) -> str:  # noqa: ANN401 - decoded JSON
-    kind = _sub_agent(source)
-    spawned = kind.get("thread_spawn") if isinstance(kind, dict) else None
-    return as_text(spawned.get("parent_thread_id")) if isinstance(spawned, dict) else ""
+    spawned = as_object(as_object(_sub_agent(source)).get("thread_spawn"))
+    return as_text(spawned.get("parent_thread_id"))
 
 
 def _made_at(some_id: str) -> float | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from ...shell.git import commits_and_reverts
-from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
+from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from ..json_values import value_in
 from ..patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of, value_of
@@ -521,10 +521,7 @@ def _tool_name(payload: Payload) -> str:
     name, namespace = text_of(payload.name), text_of(payload.namespace)
     if namespace.startswith(_MCP):
         return f"{namespace.removeprefix(_MCP).strip('_')}:{name}"
-    if name.startswith(_MCP):
-        server, _, tool = name.removeprefix(_MCP).partition("__")
-        return f"{server}:{tool}"
-    return excerpt(name or payload.type.removesuffix("_call"), 128)
+    return tool_name(name or payload.type.removesuffix("_call"))
 
 
 def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:

@@ -9,7 +9,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
-from ..json_values import as_text
+from ..json_values import as_count, as_object, as_text
 from ..source import Log, ReadRun, Unreadable
 from .records import Part, Session, decode_message, decode_part
 from .runs import StoredMessage, exchanges, run_of
@@ -97,7 +97,7 @@ class _Reader:
         except (OSError, ValueError, RecursionError) as error:
             self._note(path, error)
             return {}
-        return value if isinstance(value, dict) else {}
+        return as_object(value)
 
     def _note(self, path: Path, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -114,13 +114,11 @@ def _bytes(path: Path) -> bytes:
 
 
 def _session(info: dict[str, Any], name: str) -> Session:
-    revert = info.get("revert")
-    reverted = revert.get("messageID") if isinstance(revert, dict) else None
     return Session(
         id=name,
         folder=as_text(info.get("directory")),
         parent=as_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
-        reverted=as_text(reverted),
+        reverted=as_text(as_object(info.get("revert")).get("messageID")),
         begun_at=_moment(info, "created"),
     )
 
@@ -140,6 +138,4 @@ def _created(stored: StoredMessage) -> tuple[float, str]:
 
 
 def _moment(info: dict[str, Any], name: str) -> int:
-    time = info.get("time")
-    moment = time.get(name) if isinstance(time, dict) else None
-    return int(moment) if isinstance(moment, (int, float)) else 0
+    return as_count(as_object(info.get("time")).get(name)) or 0
