@@ -1,62 +1,27 @@
-"""Each run counts once, whichever sessions hold it; all that an agent keeps is read, or named."""
+"""What no person said, what was copied, and that all that an agent keeps is read, or named."""
 
 import json
 import sqlite3
 import sys
 from contextlib import closing
 from importlib import import_module
-from itertools import permutations
 
 import pytest
 
 from tests.capture.test_claude_code_transcripts import SAID, Told
 from tests.capture.test_codex_rollouts import END, THREAD, answered, called, meta
-from tests.capture.test_reading_history import Shelf, outcome_of
-from trackrecord_capture.agent_run import AgentRun, SignalKind
-from trackrecord_capture.history.reading import LogReading, read_and_publish
-from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.outcome import outcome_of as whole_outcome_of
+from trackrecord_capture.agent_run import SignalKind
+from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.register import agent_of, known_sources
-from trackrecord_capture.sources.source import Log, ReadRun
+from trackrecord_capture.sources.source import ReadRun
 from trackrecord_capture.sources.unread_files import unread_remarks
 
 zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
-START_MS = 1_795_000_000_000
-
-
 OPENCODE_2 = """
     CREATE TABLE session_v2 (id, parent_id, directory, revert, time_created, time_updated);
     CREATE TABLE session_message (id, session_id, type, seq, time_created, time_updated, data);
     INSERT INTO session_v2 VALUES ('s', NULL, '/src/shop', NULL, 1, 1);
 """
-
-
-class Sessions:
-    """Logs of one run each, all of which began with the same record."""
-
-    name = "sessions"
-
-    def read(self, log, _resume_at=0):
-        session, ended_at, kind = log.path.name.split()
-        run = AgentRun(
-            agent=self.name, session=session, prompt=session, captured_from="transcript",
-            started_at=1.0, ended_at=float(ended_at), record="r", is_copy=kind == "copy",
-        )  # fmt: skip
-        yield ReadRun(run=run, resume_at=0, position=1)
-
-
-@pytest.mark.parametrize("order", [*permutations(["a 2 own", "b 2 copy", "c 1 copy"])])
-@pytest.mark.parametrize("longest", ["", "d 9 copy"])
-def test_a_run_of_several_sessions(tmp_path, order, longest):
-    """It is told by the session that has most of it, and of those by the one that had it first."""
-    shelf, reading = Shelf(), LogReading(outcome_of=outcome_of, everything=True)
-    with CaptureState(tmp_path / "home") as state:
-        for name in (*filter(None, (*order, longest)), *order):
-            (tmp_path / name).touch()
-            log = Log(path=tmp_path / name, size=1, version=1)
-            read_and_publish(Sessions(), log, state, shelf, reading)
-    assert len({fields["outcome_id"] for fields in shelf.safe}) == 1
-    assert shelf.prompts[-1] == ("d" if longest else "a")
 
 
 def _told(folder, *prompts):
@@ -99,7 +64,7 @@ def test_a_check_that_the_person_runs(tmp_path):
     told.prompt("<bash-stdout>2 failed in 1s</bash-stdout><bash-stderr></bash-stderr>", "p2")
     (run,) = told.read()
     assert (run.calls[0].actor, run.calls[0].result) == ("user", "2 failed in 1s")
-    assert whole_outcome_of(run)["success"] is False
+    assert outcome_of(run)["success"] is False
 
 
 def _runs(agent, place):
@@ -109,10 +74,10 @@ def _runs(agent, place):
     return [each.run for each in found]
 
 
-def _rollout(*records, first):
-    lines = ({"timestamp": "2026-11-22T03:59:03Z", "type": t, "payload": p} for t, p in records)
-    head = {"timestamp": "2026-11-22T03:59:03Z", "type": first[0], "payload": first[1]}
-    return "".join(json.dumps(each) + "\n" for each in (head, *lines)).encode()
+def _rollout(*records):
+    at = "2026-11-22T03:59:03Z"
+    lines = ({"timestamp": at, "type": kind, "payload": given} for kind, given in records)
+    return zstd.compress("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def test_a_compressed_rollout_of_codex(tmp_path):
@@ -120,11 +85,10 @@ def test_a_compressed_rollout_of_codex(tmp_path):
     asked = ("event_msg", {"type": "user_message", "message": "Fix the tests"})
     path = tmp_path / f"rollout-2026-11-22T03-59-03-{THREAD}.jsonl.zst"
     records = (asked, called(), answered("Process exited with code 1"), END)
-    path.write_bytes(zstd.compress(_rollout(*records, first=meta())))
+    path.write_bytes(_rollout(meta(), *records))
     (run,) = _runs("codex", path)
     assert [call.exit_code for call in run.calls] == [1]
-    own = meta(source={"subagent": {"other": "guardian"}})
-    path.write_bytes(zstd.compress(_rollout(*records, first=own)))
+    path.write_bytes(_rollout(meta(source={"subagent": {"other": "guardian"}}), *records))
     assert _runs("codex", path) == []
 
 
@@ -133,7 +97,7 @@ def test_the_second_version_of_opencode(tmp_path):
     bash = {"status": "completed", "input": {"command": "pytest"}, "structured": {"exit": 1},
             "content": [{"type": "text", "text": "1 failed"}]}  # fmt: skip
     wrong = {"status": "completed", "input": {"tool": "grep_all", "error": "no such tool"}}
-    at = {"created": START_MS, "completed": START_MS + 900}
+    at = {"created": 1_795_000_000_000, "completed": 1_795_000_000_900}
     calls = [{"type": "tool", "id": n, "name": n, "state": s, "time": at}
              for n, s in (("bash", bash), ("invalid", wrong))]  # fmt: skip
     answer = {"content": calls, "finish": "stop", "time": at, "model": {"id": "m"}}
@@ -145,10 +109,7 @@ def test_the_second_version_of_opencode(tmp_path):
                              (name, kind, json.dumps(data)))  # fmt: skip
         database.commit()
         (run,) = _runs("opencode", tmp_path)
-        assert [(each.tool, each.ok) for each in run.calls] == [
-            ("bash", False),
-            ("grep_all", False),
-        ]
+        assert {each.tool: each.ok for each in run.calls} == {"bash": False, "grep_all": False}
         assert (run.instruction, run.folder, run.model) == ("Fix it", "/src/shop", "m")
         database.execute("CREATE TABLE session_v3 (id)")
     source = agent_of("opencode").source
@@ -174,7 +135,7 @@ def test_nobody_refuses_in_a_run_of_a_program(tmp_path):
     told.call("Bash", {"command": "ls"}, text, is_error=True)
     told.answer(SAID)
     (run,) = told.read()
-    assert "process" not in whole_outcome_of(run)
+    assert "process" not in outcome_of(run)
 
 
 def test_sessions_in_a_form_that_is_not_known(tmp_path, monkeypatch):

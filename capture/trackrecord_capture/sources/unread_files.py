@@ -19,8 +19,7 @@ def unread_remarks(sources: Iterable[Source]) -> Iterator[str]:
     for source in sources:
         homes = [home for home in source.homes() if home.is_dir()]
         known = {found for log in source.logs(homes) for found in _ids_in(str(log.path))}
-        walks = (walk for home in homes for walk in os.walk(home))
-        files = (Path(folder, name) for folder, _, names in walks for name in names)
+        files = (Path(at, each) for home in homes for at, _, here in os.walk(home) for each in here)
         unread = [
             file
             for file in islice(files, _MOST_FILES)

@@ -1,4 +1,4 @@
-"""What is damaged in a log costs no more than itself, and what is copied is known as that."""
+"""What is damaged in a log costs no more than itself."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,16 +62,3 @@ def test_a_record_that_is_lost(teller, tmp_path):
             if not bad:
                 break
             assert {success for _, success, _ in read} <= verdicts, (story.name, lost, read)
-
-
-@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
-def test_what_is_copied_is_known(teller, tmp_path):
-    """Runs are told by the record that began them, wherever it stands; Codex's by their turns."""
-    for story in STORIES:
-        if story.name not in teller.traits.untold and teller.source.name != "codex":
-            home = tmp_path / story.name.replace(" ", "-")
-            home.mkdir()
-            logs = teller.source.logs(teller.tell(story, home))
-            runs = [each.run for log in logs for each in teller.source.read(log)]
-            assert len({run.record for run in runs} - {""}) == len({run.outcome_id for run in runs})
-            assert not any(run.is_copy for run in runs)
