@@ -48,7 +48,7 @@ def words_in(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
 
 
 def value_in(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - JSON of any kind
-    """Decode a text of JSON; return something else if it is none."""
+    """Decode a text of JSON; return something else for what cannot be decoded."""
     try:
         return decoded(text)
     except (ValueError, RecursionError):
