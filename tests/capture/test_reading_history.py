@@ -43,8 +43,7 @@ class Lines:
 
 def _run(words):
     marks = dict(word.split("=") for word in words[1:] if "=" in word)
-    ended = time.time() - (float(marks["silent"]) if "silent" in marks else 0.0)
-    ended = float(marks.get("ended", ended))
+    ended = float(marks.get("ended", time.time() - float(marks.get("silent", 0.0))))
     revert = RunCall(tool="Bash", command="git revert HEAD", ok=True)
     return AgentRun(
         agent="lines", session=marks.get("session", "s"), prompt=words[0],
