@@ -149,6 +149,9 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
         commits: the commits that it made, as the source spells them (7 to 40 hexadecimal digits).
         reverts: the commits that it reverted, spelt alike.
         automated: whether a program started it and no person (Claude Code's `entrypoint: sdk-*`).
+        record: the id of the record that began it, which every copy of the record keeps, as in the
+            fork of a session; "" if copies cannot be told.
+        is_copy: whether its log shows that it was copied from another session.
         own_checks: the command lines that its project names as checks, see `CaptureRules.checks`;
             no adapter knows them.
     """
@@ -176,6 +179,8 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     reverts: tuple[str, ...] = ()
     automated: bool = False
+    record: str = ""
+    is_copy: bool = False
     own_checks: tuple[str, ...] = ()
 
     @property

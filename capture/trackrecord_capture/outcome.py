@@ -176,6 +176,10 @@ def outcome_of(
     if not (project := project_of(run, projects or own)):
         return None
     run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
+    if run.automated:
+        # Nobody was there who could have refused a call.
+        signs = tuple(sign for sign in run.signs if sign.kind is not SignalKind.REJECTED)
+        run = msgspec.structs.replace(run, signs=signs)
     if not rules.prompts:
         run = _without_words(run)
     if rules.checks:

@@ -118,7 +118,7 @@ def test_what_is_no_prompt(told: Told):
     told.answer(SAID)
     (run,) = told.read()
     assert run.prompt == "p1"
-    assert [call.command for call in run.calls] == ["ls"]
+    assert [(call.command, call.actor) for call in run.calls] == [("ls", "user"), ("ls", "agent")]
     assert run.signs == ()
 
 
@@ -404,10 +404,13 @@ def test_sub_agents_within_a_transcript(told: Told):
 
 
 def test_a_program_that_started_it(told: Told):
-    """`claude -p` and the SDKs are known by their entry point."""
+    """`claude -p` and the SDKs are known by their entry point; no person refuses a call there."""
     told.prompt("Fix the tests", "p1", entrypoint="sdk-py")
+    refused = "The user doesn't want to proceed with this tool use."
+    told.call("Bash", {"command": "ls"}, refused, is_error=True)
     told.answer(SAID)
     assert told.read()[0].automated
+    assert "process" not in outcome_of(told.read()[0])
 
 
 @pytest.mark.parametrize(

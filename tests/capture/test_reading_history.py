@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 
 import pytest
 
@@ -42,12 +43,13 @@ class Lines:
 
 def _run(words):
     marks = dict(word.split("=") for word in words[1:] if "=" in word)
-    ended = time.time() - (float(marks["silent"]) if "silent" in marks else 0.0)
+    ended = float(marks.get("ended", time.time() - float(marks.get("silent", 0.0))))
     revert = RunCall(tool="Bash", command="git revert HEAD", ok=True)
     return AgentRun(
-        agent="lines", session="s", prompt=words[0], captured_from="transcript",
-        started_at=ended - 1, ended_at=ended, is_over="open" not in words,
-        automated="automated" in words,
+        agent="lines", session=marks.get("session", "s"), prompt=words[0],
+        captured_from="transcript", started_at=ended - 1, ended_at=ended,
+        is_over="open" not in words,
+        automated="automated" in words, record=marks.get("record", ""), is_copy="copy" in words,
         calls=(revert,) if "head" in words else (),
         commits=(marks["made"],) if "made" in marks else (),
         reverts=(marks["reverted"],) if "reverted" in marks else (),
@@ -236,6 +238,19 @@ def test_runs_of_programs(home, log):
     log.write_text("a\nb automated\n")
     shelf, (counts,) = read(home, log, with_automated=False)
     assert (shelf.prompts, counts.left_out) == (["a"], 1)
+
+
+@pytest.mark.parametrize("order", [*permutations(["a ended=2", "b ended=2 copy", "c ended=1"])])
+@pytest.mark.parametrize("longest", ["", "d ended=9 copy"])
+def test_a_run_that_several_sessions_hold(home, tmp_path, order, longest):
+    """It is told by the session that has most of it, and of those by the one that had it first."""
+    paths = [tmp_path / each[0] for each in (*order, *filter(None, [longest]))]
+    for path, line in zip(paths, (*order, longest), strict=False):
+        path.write_text(f"{line} session={path.name} record=r\n")
+    shelf, counts = read(home, *paths, *paths, everything=True)
+    assert len({fields["outcome_id"] for fields in shelf.safe}) == 1
+    assert shelf.prompts[-1] == ("d" if longest else "a")
+    assert sum(each.copied for each in counts) >= len(order) - 1
 
 
 def test_bad_parts(home, log):

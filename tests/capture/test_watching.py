@@ -143,6 +143,17 @@ def test_what_cannot_be_read_is_tried_again_and_said(home, diaries, reading, mon
     assert "OSError: the disk is full" in last_error(home, "codex").says
 
 
+def test_the_logs_of_sub_agents(home, diaries, watching, reading):
+    """They lie in a folder with the name of the session's log, and are read with it."""
+    (diaries / "session-s1").mkdir()
+    for name in ("session-s1.log", "session-s1/agent-a.log"):
+        (diaries / name).write_text("a\n")
+    write_note(home, EndNote("codex", "SubagentStop", "s1", str(diaries / "session-s1.log")))
+    watching.start()
+    until(lambda: len(reading.read) == 2)
+    assert sorted(name for name, _ in reading.read) == ["agent-a.log", "session-s1.log"]
+
+
 def test_files_outside_the_agents_folders_are_not_read(home, tmp_path, diaries, watching, reading):
     """A note may come from another user of the machine."""
     secret = tmp_path / "secret.log"

@@ -79,7 +79,7 @@ def decoded(json: bytes | str) -> Any: ...  # noqa: ANN401 - JSON of any kind
 @overload
 def decoded(json: bytes | str, decoder: "msgspec.json.Decoder[_Decoded]") -> _Decoded: ...
 def decoded(json: bytes | str, decoder: "msgspec.json.Decoder[Any]" = _anything) -> Any:
-    """Decode JSON; half a surrogate pair, which no decoder takes, costs nothing but itself.
+    """Decode JSON; half a character or a NUL, which no decoder takes, costs nothing but itself.
 
     Raises:
         ValueError: it is not JSON, or not of the decoder's type.
@@ -89,7 +89,8 @@ def decoded(json: bytes | str, decoder: "msgspec.json.Decoder[Any]" = _anything)
         return decoder.decode(json)
     except ValueError:
         given = json.encode("utf-8", "surrogatepass") if isinstance(json, str) else bytes(json)
-        if (mended := storable(given)) is given:
+        mended = storable(given).decode(errors="replace").replace("\0", _REPLACEMENT)
+        if mended.encode() == given:
             raise
         return decoder.decode(mended)
 

@@ -19,6 +19,7 @@ class ReadingCounts:
         runs: how many runs were published.
         amended: how many earlier runs were amended, because a commit of theirs was reverted.
         left_out: how many runs were left out: of programs, or in folders that are.
+        copied: how many runs another session has, which forked, resumed or copied sessions repeat.
         refused: how many runs no outcome could be made of, or Redis and the spool did not take.
         bad: how many parts of logs could not be read.
         named: the first of these, each with its log.
@@ -30,6 +31,7 @@ class ReadingCounts:
     runs: int = 0
     amended: int = 0
     left_out: int = 0
+    copied: int = 0
     refused: int = 0
     bad: int = 0
     named: list[tuple[Path, Unreadable]] = field(default_factory=list)
@@ -49,7 +51,8 @@ class ReadingCounts:
 
     def add(self, other: "ReadingCounts") -> None:
         """Add the counts of another reading."""
-        for name in ("logs", "unchanged", "runs", "amended", "left_out", "refused", "bad"):
+        names = ("logs", "unchanged", "runs", "amended", "left_out", "copied", "refused", "bad")
+        for name in names:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.named += other.named[: _MOST_NAMED - len(self.named)]
         self.reasons += [reason for reason in other.reasons if reason not in self.reasons]

@@ -394,6 +394,10 @@ class _Reader:
         if fields is None:
             self._counts.left_out += 1
             return
+        fields["outcome_id"] = self._state.told_as(self._source.name, run)
+        if not fields["outcome_id"]:
+            self._counts.copied += 1
+            return
         try:
             self._sink.publish(fields if run.is_over else _without_verdict(fields))
         except InvalidOutcome as error:

@@ -18,6 +18,7 @@ from trackrecord.errors import StoreUnfit
 from trackrecord.process.folders import make_private_folder
 from trackrecord.process.sqlite_files import connect
 
+from ..agent_run import AgentRun
 from ..sources.source import Log
 
 FILE_NAME: Final = "capture.db"
@@ -39,6 +40,15 @@ _SCHEMA: Final = """
         resume_at INTEGER NOT NULL,
         goes_on_since REAL,
         stamp TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS record (
+        source TEXT NOT NULL,
+        record BLOB NOT NULL,
+        outcome_id TEXT NOT NULL,
+        holder TEXT NOT NULL,
+        ended_at REAL NOT NULL,
+        is_copy INTEGER NOT NULL,
+        PRIMARY KEY (source, record)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS made (
         short TEXT NOT NULL,
@@ -167,6 +177,37 @@ class CaptureState:
                 "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (str(log.path), source, _identity(log.path), *place, log.stamp),
             )
+
+    def told_as(self, source: str, run: AgentRun) -> str:
+        """Return the outcome_id under which a run counts; "" if a copy of it says as much or more.
+
+        Sessions are forked, resumed and copied with all that stands in them. Such a run counts
+        once, whatever order its copies are read in: as the one that tells most, and of equal ones
+        as the one that is no copy. It keeps the outcome_id under which it was told first.
+        """
+        told = own = run.outcome_id
+        if not run.record:
+            return own
+        key = source, hashlib.blake2b(run.record.encode(errors="replace"), digest_size=16).digest()
+        now = own, run.ended_at, run.is_copy
+        with self._usable():
+            known = self._connection.execute(
+                "SELECT outcome_id, holder, ended_at, is_copy FROM record "
+                "WHERE source = ? AND record = ?",
+                key,
+            ).fetchone()
+        if known is not None:
+            holder, ended_at, is_copy = known[1:]
+            told = str(known[0])
+            if (holder, ended_at, is_copy) == now:
+                return told
+            if holder != own and (run.ended_at, not run.is_copy) <= (ended_at, not is_copy):
+                return ""
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?)", (*key, told, *now)
+            )
+        return told
 
     def note_made(self, runs: list[RunOfCommit]) -> list[tuple[RunOfCommit, Revert]]:
         """Remember which run made which commit; return those of them that are reverted already."""

@@ -172,6 +172,9 @@ class Watching:
             path = Path(note.transcript)
             if any(_is_within(path, place) for place in places):
                 yield from source.logs([path])
+                # The logs of its sub-agents lie beside it, in a folder of its name.
+                if (beside := path.with_suffix("")) != path and beside.is_dir():
+                    yield from filter(self._is_new, source.logs([beside]))
                 return
         found = list(source.logs(places))
         named = [log for log in found if note.session and note.session in log.path.name]

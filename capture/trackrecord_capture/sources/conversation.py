@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trackrecord.learning.text.hints import without_hints
+
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_and_reverts
-from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
-from .patches import MOST_EDITS, patched_files
+from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
+from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
 from .sub_agents import started_sub_agent
 
@@ -24,7 +26,6 @@ _LONGEST_PROMPT: Final = 32_768
 _LONGEST_SAYS: Final = 1024
 _LONGEST_NAME: Final = 128
 _LONGEST_ID: Final = 256
-_MCP: Final = "mcp__"
 _CHANGING: Final = ("edit", "write")
 _COMMANDS: Final = ("command", "cmd", "commands", "script")
 _FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir_path")
@@ -38,12 +39,14 @@ _PATHS: Final = (
     "file",
 )  # fmt: skip
 _PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
+_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 
 def persons_words(text: str) -> str:
-    """Return what a person wrote, without the reminders that an agent adds to it."""
-    return _REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]).strip()[:_LONGEST_PROMPT]
+    """Return what a person wrote, without the reminders and the hints that are added to it."""
+    words = without_hints(_REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]))
+    return words.strip()[:_LONGEST_PROMPT]
 
 
 @dataclass(slots=True)
@@ -99,6 +102,7 @@ class _Turn:
     start: int
     started_at: float | None
     last_at: float | None
+    record: str = ""
     calls: dict[str, _Call] = field(default_factory=dict)
     signs: list[Signal] = field(default_factory=list)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -126,6 +130,7 @@ class Conversation:
         model: the model, unless an answer names another one.
         automated: whether a program started it.
         fallback_at: a moment for logs that name none.
+        begun_at: when the session began, None if unknown: what is older was copied into it.
     """
 
     def __init__(self, agent: str, tools: Mapping[str, str]) -> None:
@@ -143,6 +148,7 @@ class Conversation:
         self.model = ""
         self.automated = False
         self.fallback_at = 0.0
+        self.begun_at: float | None = None
 
     def ask(self, words: str, at: float | None, *, start: int, prompt: str = "") -> None:
         """Take a person's prompt, which begins a run.
@@ -162,8 +168,17 @@ class Conversation:
             self._sign(before, SignalKind.FOLLOWED_BY, words, at)
             self._held.append(before)
         self._calls = {}
-        prompt = excerpt(prompt, _LONGEST_ID) or f"at-{start}"
-        self._turn = _Turn(prompt, words, start, at, at)
+        prompt = excerpt(prompt, _LONGEST_ID)
+        # Some ids are unique in their session alone.
+        record = f"{prompt}@{at}" if prompt and at else ""
+        self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
+
+    def lose(self) -> None:
+        """Note that a part of the log cannot be read, which may have told of a call."""
+        if self._turn is not None:
+            name = f"#{LOST}-{len(self._turn.calls)}"
+            self.use(name, LOST, None, None)
+            self._calls[name].edits = LOST_EDITS
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -203,7 +218,7 @@ class Conversation:
         if action in (*_CHANGING, "read", "search"):
             kept = {name: value for name, value in given.items() if name in _OF_FILES}
         return _Call(
-            tool=_tool_name(tool),
+            tool=tool_name(tool),
             id=call_id,
             action=action,
             arguments=excerpts_in(kept),
@@ -234,6 +249,13 @@ class Conversation:
         if duration_ms is None and at is not None and call.started_at is not None:
             duration_ms = max(0.0, round((at - call.started_at) * 1000, 1))
         call.duration_ms = duration_ms
+
+    def cancel(self, call_id: str, says: str, at: float | None = None) -> None:
+        """Note that a call did not come to an end: the person did not allow it, or stopped it."""
+        if _REFUSED.search(says[:_LONGEST_SAYS]):
+            self.refuse(call_id, says, at)
+        else:
+            self.result(call_id, says, ok=None, at=at)
 
     def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that the person did not allow a call."""
@@ -340,6 +362,8 @@ class Conversation:
             commits=commits,
             reverts=reverts,
             automated=self.automated,
+            record=turn.record,
+            is_copy=self.begun_at is not None and started < self.begun_at,
         )
         return ReadRun(run=run, resume_at=turn.start, position=position)
 
@@ -347,14 +371,6 @@ class Conversation:
         if not self.parent or ":" in self.parent:
             return self.parent
         return run_outcome_id(self._agent, self.session, self.parent)
-
-
-def _tool_name(name: str) -> str:
-    """Return a tool's name; of a tool of an MCP server "server:tool"."""
-    if name.startswith(_MCP):
-        server, _, tool = name.removeprefix(_MCP).partition("__")
-        name = f"{server}:{tool}"
-    return excerpt(name, _LONGEST_NAME) or "tool"
 
 
 def _first_text(given: Mapping[str, Any], names: tuple[str, ...]) -> str:

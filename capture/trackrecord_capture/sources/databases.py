@@ -5,15 +5,18 @@ tables may be read, so that no mistake in an adapter can reach the others.
 """
 
 import sqlite3
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
+
+import msgspec
 
 from trackrecord.process.sqlite_files import connect
 
-from .source import Log
+from .conversation import Conversation
+from .source import Log, ReadRun, Unreadable
 
 _ALLOWED: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION}
@@ -41,6 +44,33 @@ def open_read_only(path: Path, tables: Set[str]) -> Iterator[sqlite3.Connection]
     with closing(connect(address, uri=True, timeout=_BUSY_S)) as connection:
         connection.set_authorizer(authorize)
         yield connection
+
+
+def read_sessions(
+    log: Log,
+    tables: Set[str],
+    query: str,
+    resume_at: int,
+    conversation_of: Callable[[sqlite3.Connection, tuple[Any, ...]], Conversation],
+) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of the sessions in a database that changed at a moment or later.
+
+    Args:
+        log: the database.
+        tables: those that may be read.
+        query: yields the sessions from a moment on, each with its last change at the end.
+        resume_at: the moment.
+        conversation_of: reads a session by its row.
+    """
+    try:
+        with open_read_only(log.path, tables) as connection:
+            rows = connection.execute(query, (resume_at,)).fetchall()
+            for number, row in enumerate(rows, 1):
+                position = log.size * number // len(rows)
+                for each in conversation_of(connection, row).rest(position):
+                    yield msgspec.structs.replace(each, resume_at=int(row[-1]))
+    except sqlite3.Error as error:
+        yield Unreadable(place="the database", reason=str(error))
 
 
 def database_log(path: Path) -> Iterator[Log]:

@@ -6,7 +6,7 @@ commands, hooks, live reports and the doctor look them up in `register`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from .source import RecordedPrompt, Source
 
@@ -17,6 +17,16 @@ Action = Literal[
     "edit", "write", "read", "search", "shell", "delegate", "plan", "fetch", "web_search"
 ]
 """What a tool does, in words that are the same for all agents; "search" is in files."""
+
+
+def tools_of(**tools: str) -> Mapping[str, Action]:
+    """Return the action of each tool.
+
+    Args:
+        tools: by the action, the tools with it, parted by spaces.
+    """
+    named = ((tool, action) for action, names in tools.items() for tool in names.split())
+    return {tool: cast("Action", action) for tool, action in named}
 
 
 @dataclass(frozen=True, kw_only=True)

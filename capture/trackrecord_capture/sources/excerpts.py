@@ -7,6 +7,8 @@ LONGEST_COMMAND: Final = 16_384
 _LONGEST_VALUE: Final = 4096
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 200
+_LONGEST_NAME: Final = 128
+_MCP: Final = "mcp__"
 _GAP: Final = "\n[...]\n"
 
 
@@ -33,3 +35,11 @@ def excerpts_in(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - decoded JS
     if isinstance(value, list):
         return [] if depth == _DEEPEST else [excerpts_in(v, depth + 1) for v in value[:_MOST_ITEMS]]
     return value
+
+
+def tool_name(name: str) -> str:
+    """Return a tool's name; of a tool of an MCP server "server:tool"."""
+    if name.startswith(_MCP):
+        server, _, tool = name.removeprefix(_MCP).partition("__")
+        name = f"{server}:{tool}"
+    return excerpt(name, _LONGEST_NAME) or "tool"

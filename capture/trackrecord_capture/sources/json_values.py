@@ -1,8 +1,12 @@
 """Values of decoded JSON that may be of any type: what an agent wrote is not to be trusted."""
 
+from pathlib import Path
 from typing import Any, Final
 
+from trackrecord.wire.storable import decoded
+
 LARGEST_COUNT: Final = 2**53
+_LARGEST_FILE: Final = 16 * 1024 * 1024
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -41,3 +45,20 @@ def words_in(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
     parts = (as_object(part) for part in as_list(content))
     texts = (as_text(part.get("text")) for part in parts if part.get("type", "text") in kinds)
     return "\n".join(text for text in texts if text)
+
+
+def value_in(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - JSON of any kind
+    """Decode a text of JSON; return something else for what cannot be decoded."""
+    try:
+        return decoded(text)
+    except (ValueError, RecursionError):
+        return otherwise
+
+
+def object_in(path: Path) -> dict[str, Any]:
+    """Return the object that a small file of JSON holds; an empty one if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return as_object(decoded(file.read(_LARGEST_FILE)))
+    except (OSError, ValueError, RecursionError):
+        return {}

@@ -43,6 +43,11 @@ def rewritten(log: Log) -> Log:
     return msgspec.structs.replace(log, version=log.path.stat().st_mtime_ns)
 
 
+def data_folder(name: str) -> Path:
+    """Return the folder of a program's data in $XDG_DATA_HOME, else in ~/.local/share."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / name
+
+
 def home_of(variable: str, folder: str) -> Path:
     """Return the folder that a variable names, else the one of this name in the home folder."""
     own = os.environ.get(variable) if variable else None

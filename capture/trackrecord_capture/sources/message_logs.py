@@ -1,7 +1,8 @@
 """Read the runs of logs that hold a session's messages: a line for each, or one document."""
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -9,8 +10,9 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from .conversation import Conversation
-from .json_lines import LogLine, place_of, read_lines
+from .json_lines import Damage, decoded_lines
 from .json_values import as_object
+from .log_files import by_last_change, logs_in, rewritten
 from .source import Log, ReadRun, Unreadable
 
 _LARGEST_DOCUMENT: Final = 256 * 1024 * 1024
@@ -41,46 +43,35 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
     try:
         if resume_at:
             _describe_first(log, reader)
-        for line in read_lines(log.path, resume_at):
+        for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=_reason(error))
+            if isinstance(record, Damage):
+                if record.is_record:
+                    conversation.lose()
+                if record.unreadable is not None:
+                    yield record.unreadable
                 continue
-            if record is not None:
-                if not line.start:
-                    reader.describe(record)
-                reader.take(record, line.start)
-                yield from conversation.followed(end)
+            if not line.start:
+                reader.describe(record)
+            reader.take(record, line.start)
+            yield from conversation.followed(end)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     yield from conversation.rest(end)
 
 
 def _describe_first(log: Log, reader: MessageReader) -> None:
-    for line in read_lines(log.path):
-        with suppress(ValueError, RecursionError):
-            reader.describe(_decoded(line) or {})
+    for _, record in decoded_lines(log.path, 0, _decoded):
+        if not isinstance(record, Damage):
+            reader.describe(record)
         return
 
 
-def _decoded(line: LogLine) -> dict[str, Any] | None:
-    if line.text is None:
-        message = "it is longer than any line that is read"
-        raise ValueError(message)
-    if line.text.isspace():
-        return None
-    record = decoded(line.text)
+def _decoded(line: bytes) -> dict[str, Any]:
+    record = decoded(line)
     if not isinstance(record, dict):
         raise ValueError(_NOT_AN_OBJECT)
     return record
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.MsgspecError):
-        return _NOT_AN_OBJECT
-    return str(error) or "it cannot be read"
 
 
 def read_document(
@@ -99,3 +90,46 @@ def read_document(
     else:
         for found in fill(document).rest(log.size):
             yield msgspec.structs.replace(found, resume_at=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionFiles:
+    """The files of an agent that keeps one for each session; see `Source`.
+
+    Attributes:
+        name: the agent's name.
+        pattern: the end of the paths of its files.
+        folders: the folders where they lie.
+        reader: makes the reader of a file: a `MessageReader`, or what has `fill` for documents.
+        below: the end of their paths in one of these folders, if it is another one.
+        is_session: tells whether a file that ends so is one; all are if it is missing.
+    """
+
+    name: str
+    pattern: str
+    folders: Callable[[], Sequence[Path]]
+    reader: Callable[[Path], Any]
+    below: str = ""
+    is_session: Callable[[Path], bool] = lambda _path: True
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders of sessions."""
+        return self.folders()
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the sessions in folders, or take files as they are named; the oldest first."""
+        found = logs_in(places, self.below or self.pattern)
+        for log in by_last_change(each for each in found if self.is_session(each[1].path)):
+            yield rewritten(log) if _is_document(log) else log
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a session; see `Source.read`."""
+        reader = self.reader(log.path)
+        if _is_document(log):
+            yield from read_document(log, reader.fill)
+        else:
+            yield from read_records(log, resume_at, reader)
+
+
+def _is_document(log: Log) -> bool:
+    return log.path.suffix == ".json"

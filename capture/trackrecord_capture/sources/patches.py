@@ -3,6 +3,9 @@
 import re
 from typing import Final
 
+# A record that is lost may have told of a call, and that may have changed anything.
+LOST: Final = "unreadable"
+LOST_EDITS: Final = ("",)
 MOST_EDITS: Final = 200
 _PATCHED: Final = re.compile(
     r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE

@@ -313,7 +313,9 @@ def _exit_says(code: int | None, check: ShellCheck) -> bool | None:
 
 
 def _was_killed(call: RunCall) -> bool:
-    return call.exit_code in _NO_RESULT or call.ok is None
+    # Of what a person ran, only the output may be known.
+    is_unknown = call.ok is None and call.actor == "agent"
+    return call.exit_code in _NO_RESULT or is_unknown
 
 
 def _first_to_fail(

@@ -124,8 +124,11 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.repository_news import repository_news
     from trackrecord_capture.history.state import CaptureState
+    from trackrecord_capture.sources.unread_files import unread_remarks
 
     found, places = _find(wanted)
+    for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
+        click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
     if not found:
         where = ", ".join(map(str, places))
         click.echo(f"no recorded sessions in {where}", err=True)
@@ -158,15 +161,23 @@ def _renamed(settings: Settings) -> set[str]:
 
 def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
-    from trackrecord_capture.sources.register import agent_of, find_logs, known_sources
+    from trackrecord_capture.sources.register import find_logs
 
     for path in wanted.paths:
         if not path.exists():
             message = f"{path} does not exist"
             raise ImportFormatError(message)
-    sources = known_sources().values() if wanted.agents == ALL else [agent_of(wanted.agents).source]
+    sources = _sources(wanted)
     searched = [place for source in sources for place in wanted.paths or source.homes()]
     return find_logs(sources, wanted.paths), list(dict.fromkeys(searched))
+
+
+def _sources(wanted: ImportRequest) -> Sequence[Source]:
+    from trackrecord_capture.sources.register import agent_of, known_sources
+
+    if wanted.agents == ALL:
+        return tuple(known_sources().values())
+    return (agent_of(wanted.agents).source,)
 
 
 def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
@@ -353,6 +364,8 @@ def _summary(counts: ReadingCounts, published: Published | None) -> str:
         told += amended
     if counts.left_out:
         told += f"; {counted(counts.left_out, 'run')} left out"
+    if counts.copied:
+        told += f"; {counted(counts.copied, 'run')} of forked or copied sessions not counted again"
     return told
 
 
@@ -373,6 +386,7 @@ def _document(
         "not_learnt": 0 if published is None else published.not_learnt,
         "amended": counts.amended,
         "left_out": counts.left_out,
+        "copied": counts.copied,
         "refused": counts.refused,
         "bad": [
             {"log": str(path), "place": bad.place, "reason": bad.reason}

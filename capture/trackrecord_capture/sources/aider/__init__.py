@@ -15,8 +15,6 @@ from ..json_lines import read_lines
 from ..log_files import by_last_change, logs_in
 from ..source import Log, ReadRun, Unreadable
 
-__all__ = ["AGENT", "Aider"]
-
 _NAME: Final = "aider"
 _FILE: Final = ".aider.chat.history.md"
 # Its own words for what it does: it calls no tools of the model's choice.
@@ -61,10 +59,7 @@ class Aider:
 
         Of a chat only the start is dated, so reading goes on from the start of a chat.
         """
-        try:
-            yield from _History(log).read(resume_at)
-        except OSError as error:
-            yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+        yield from _History(log).read(resume_at)
 
 
 class _History:
@@ -80,6 +75,7 @@ class _History:
         self._calls = 0
         self._commits: dict[str, list[str]] = {}
         self._prompt = ""
+        self._is_answered = False
 
     def read(self, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         end = resume_at
@@ -118,6 +114,7 @@ class _History:
             self._tell(self._chat, told[1])
         elif text.strip() and self._chat is not None:
             self._chat.say(self._at, is_last=True)
+            self._is_answered = False
 
     def _ask(self) -> None:
         words, self._asked = "\n".join(self._asked).strip(), []
@@ -130,6 +127,7 @@ class _History:
             self._use(chat, "run", {"command": words[run.end() :]}, actor="user")
         elif not words.startswith("/") or _PROMPTS.match(words):
             self._prompt = f"at-{self._asked_at - self._chat_start}"
+            self._is_answered = False
             chat.ask(_PROMPTS.sub("", words, count=1), self._at, start=0, prompt=self._prompt)
 
     def _tell(self, chat: Conversation, says: str) -> None:
@@ -140,6 +138,7 @@ class _History:
             usd = float(tokens[5]) if tokens[5] else None
             read, written = _count(tokens[1], tokens[2]), _count(tokens[3], tokens[4])
             chat.count("", read, written, usd=usd)
+            self._is_answered = True
         elif edited := _EDITED.match(says):
             self._use(chat, "edit", {"path": edited[1]}, ok=True)
         elif _EDIT_FAILED.search(says):
@@ -148,7 +147,7 @@ class _History:
             self._commits.setdefault(self._prompt, []).append(committed[1])
         elif failed := _FAILED.match(says):
             self._use(chat, failed[1], {}, ok=False, text=f"{failed[1]} errors")
-        elif says == "^C again to exit":
+        elif says == "^C again to exit" and not self._is_answered:
             chat.see(SignalKind.INTERRUPTED, "", self._at)
         elif _API.search(says):
             chat.see(SignalKind.API_FAILED, says, self._at)

@@ -1,64 +1,38 @@
 """Amp: the threads that it keeps on this machine, a document of messages for each."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
-from ..log_files import by_last_change, logs_in, rewritten
-from ..message_logs import read_document
+from ..log_files import data_folder
+from ..message_logs import SessionFiles
 from ..moments import seconds_of, seconds_of_millis
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Amp"]
 
 _NAME: Final = "amp"
-TOOLS: Final[Mapping[str, Action]] = {
-    "Bash": "shell",
-    "shell_command": "shell",
-    "edit_file": "edit",
-    "apply_patch": "edit",
-    "undo_edit": "edit",
-    "create_file": "write",
-    "Read": "read",
-    "Grep": "search",
-    "glob": "search",
-    "finder": "search",
-    "list_directory": "search",
-    "web_search": "web_search",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Bash shell_command",
+    edit="edit_file apply_patch undo_edit",
+    write="create_file",
+    read="Read",
+    search="Grep glob finder list_directory",
+    web_search="web_search",
+    delegate="Task",
+)
 
 
-class Amp:
-    """The threads of Amp; see `Source`."""
-
-    name = _NAME
-    pattern = "threads/T-*.json"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of threads in $XDG_DATA_HOME, else in ~/.local/share."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return (Path(data) / "amp" / "threads",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the threads in folders, or take files as they are named; the oldest first."""
-        yield from map(rewritten, by_last_change(logs_in(places, "T-*.json")))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:  # noqa: ARG002 - read whole
-        """Yield the runs of a thread; see `Source.read`."""
-        yield from read_document(log, _Thread().fill)
+def _folders() -> Sequence[Path]:
+    return (data_folder("amp") / "threads",)
 
 
 class _Thread:
     """Reads the messages of one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, _path: Path) -> None:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def fill(self, document: dict[str, Any]) -> Conversation:
@@ -141,4 +115,14 @@ def _named(name: str, given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-AGENT: Final = CodingAgent(label="Amp", source=Amp(), tools=TOOLS)
+AGENT: Final = CodingAgent(
+    label="Amp",
+    source=SessionFiles(
+        name=_NAME,
+        pattern="threads/T-*.json",
+        folders=_folders,
+        reader=_Thread,
+        below="T-*.json",
+    ),
+    tools=TOOLS,
+)

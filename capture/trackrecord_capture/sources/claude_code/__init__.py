@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from ...agents.settings_hooks import SettingsHooks
-from ..declaration import CodingAgent
+from ..declaration import CodingAgent, tools_of
 from ..json_lines import read_lines
 from ..log_files import by_last_change, logs_in
 from ..raw_json import text_of
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .records import decode_record
 from .transcript import read_transcript
-
-__all__ = ["AGENT", "ClaudeCode"]
 
 _NAME: Final = "claude-code"
 _HOME_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
@@ -72,27 +70,17 @@ def _servers() -> Path:
 AGENT: Final = CodingAgent(
     label="Claude Code",
     source=ClaudeCode(),
-    tools={
-        "Bash": "shell",
-        "PowerShell": "shell",
-        "Edit": "edit",
-        "MultiEdit": "edit",
-        "Update": "edit",
-        "NotebookEdit": "edit",
-        "Write": "write",
-        "Read": "read",
-        "NotebookRead": "read",
-        "Grep": "search",
-        "Glob": "search",
-        "LS": "search",
-        "Task": "delegate",
-        "Agent": "delegate",
-        "TodoWrite": "plan",
-        "TaskCreate": "plan",
-        "TaskUpdate": "plan",
-        "WebFetch": "fetch",
-        "WebSearch": "web_search",
-    },
+    tools=tools_of(
+        shell="Bash PowerShell",
+        edit="Edit MultiEdit Update NotebookEdit",
+        write="Write",
+        read="Read NotebookRead",
+        search="Grep Glob LS",
+        delegate="Task Agent",
+        plan="TodoWrite TaskCreate TaskUpdate",
+        fetch="WebFetch",
+        web_search="WebSearch",
+    ),
     tried="2.1.330",
     # Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old
     # hook, its SessionEnd hooks are cut off after 1.5 s, and the client rewrites the settings in

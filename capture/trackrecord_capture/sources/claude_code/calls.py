@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from ...agent_run import RunCall, is_cancelled
-from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
+from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in, tool_name
 from ..raw_json import object_of, value_of
 from ..sub_agents import sub_agent_of
 from .records import Block, result_text
@@ -28,7 +28,6 @@ _KILLED: Final = frozenset({129, 130, 137, 143})
 _AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LONGEST_NAME: Final = 256
 _INTERRUPTED: Final = "[Request interrupted by user"
-MCP: Final = "mcp__"
 
 
 class OpenCall:
@@ -36,7 +35,7 @@ class OpenCall:
 
     def __init__(self, block: Block, started_at: float | None, folder: str = "") -> None:
         self.id = (block.id or "")[:_LONGEST_NAME]
-        self.tool = _tool_name(block.name or "")
+        self.tool = tool_name(block.name or "")
         self.started_at = started_at
         given = value_of(block.input)
         self._given: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -53,6 +52,8 @@ class OpenCall:
         self.result = ""
         self.ended_at: float | None = None
         self.is_open = True
+        self.is_lost = False
+        self.actor = "agent"
 
     def _command(self) -> str:
         command = self._given.get("command")
@@ -158,6 +159,7 @@ class OpenCall:
             result=self.result,
             started_at=self.started_at,
             duration_ms=duration,
+            actor=self.actor,
             sub_agent=self.sub_agent,
         )
 
@@ -182,11 +184,3 @@ def failed_call(
 
 
 _LONGEST_KEPT: Final = 256 * 1024
-
-
-def _tool_name(name: str) -> str:
-    """Return the tool's name; of a tool of an MCP server "server:tool"."""
-    if name.startswith(MCP):
-        server, _, tool = name.removeprefix(MCP).partition("__")
-        return f"{server}:{tool}"[:_LONGEST_NAME]
-    return name[:_LONGEST_NAME] or "tool"

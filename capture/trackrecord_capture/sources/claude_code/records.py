@@ -22,6 +22,8 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
     parent_uuid: msgspec.Raw = ABSENT
     leaf_uuid: msgspec.Raw = ABSENT
     prompt_id: msgspec.Raw = ABSENT
+    prompt_source: msgspec.Raw = ABSENT
+    forked_from: msgspec.Raw = ABSENT
     session_id: msgspec.Raw = ABSENT
     timestamp: msgspec.Raw = ABSENT
     cwd: msgspec.Raw = ABSENT

@@ -16,7 +16,8 @@ import msgspec
 from ...agent_run import AgentRun, RunCall, SignalKind
 from ...shell.git import Commits
 from ...verdict.phrases import goes_on
-from ..json_lines import LogLine, place_of, read_lines
+from ..json_lines import Damage, decoded_lines
+from ..json_values import as_text, object_in
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
@@ -45,7 +46,6 @@ _MOST_BEGUN: Final = 1000
 _LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
 _LIMIT: Final = "max_turns_reached"
 _NOTIFIED: Final = b"<task-notification>"
-_LONGEST_META: Final = 64 * 1024
 
 
 def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
@@ -81,19 +81,19 @@ class _Reader:
 
     def read(self, resume_at: int, until: float = math.inf) -> Iterator[ReadRun | Unreadable]:
         end = self._resumed_at = resume_at
-        for line in read_lines(self._log.path, resume_at):
+        for line, record in decoded_lines(self._log.path, resume_at, decode_record):
             if line.start >= until:
                 break
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=_reason(error))
+            if isinstance(record, Damage):
+                for run in self._open:
+                    run.lose(is_record=record.is_record)
+                if record.unreadable is not None:
+                    yield record.unreadable
                 continue
-            if record is not None:
-                self._take(record, line.start)
-                if self._ready or self._taken_back:
-                    yield from self._finish(line.end)
+            self._take(record, line.start)
+            if self._ready or self._taken_back:
+                yield from self._finish(line.end)
         self._return_to(self._leaf, None)
         self._ready = list(self._open)
         yield from self._finish(end)
@@ -200,6 +200,8 @@ class _Reader:
                 run.sign(SignalKind.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
         elif self._is_prompt(record, blocks, said, run):
             self._begin(record, start, said)
+        elif run is not None and said.startswith("<bash-"):
+            run.take_typed(record, said)
         elif run is not None:
             self._notified(record, said)
             run.results(record, blocks, self._call_of)
@@ -219,11 +221,20 @@ class _Reader:
         if self._agent or record.is_true("is_sidechain"):
             # What a sub-agent is told later belongs to the same run.
             return run is None or (not self._agent and not text_of(record.parent_uuid))
-        return run is None or run.key != _key(record) or not run.instruction
+        return (
+            run is None
+            or run.key != _key(record)
+            or not run.instruction
+            or (bool(bytes(record.prompt_source)) and not run.is_empty)
+        )
 
     def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
         before = self._before(record)
-        if before is not None and before.can_go_on and not self._agent and goes_on(said):
+        if before is not None and before.instruction and before.key == _key(record):
+            # A fork gives the id of its first prompt to all that it copies.
+            before.key, before.is_copy = before.record, True
+        can_go_on = before is not None and before.can_go_on and not before.is_copy
+        if before is not None and can_go_on and not self._agent and goes_on(said):
             before.go_on(said, before.touch(record))
             self._own(record, before)
             self._current = before
@@ -362,19 +373,6 @@ def _ended_at(call: RunCall) -> float:
     return call.started_at + call.duration_ms / 1000
 
 
-def _decoded(line: LogLine) -> TranscriptRecord | None:
-    if line.text is None:
-        message = "it is longer than any line that is read"
-        raise ValueError(message)
-    return decode_record(line.text) if line.text.strip() else None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.MsgspecError):
-        return "it is not an object in JSON"
-    return str(error) or "it cannot be read"
-
-
 def _is_limit(record: TranscriptRecord) -> bool:
     return _LIMIT.encode() in bytes(record.attachment) and (
         object_of(record.attachment).get("type") == _LIMIT
@@ -400,10 +398,4 @@ def _sub_agent(path: Path) -> str:
 
 def _agent_type(path: Path) -> str:
     """Return the type of a sub-agent, which is in a file next to its transcript."""
-    try:
-        with path.with_suffix(".meta.json").open("rb") as file:
-            meta = msgspec.json.decode(file.read(_LONGEST_META))
-    except (OSError, ValueError, RecursionError):
-        return ""
-    name = meta.get("agentType") if isinstance(meta, dict) else None
-    return name if isinstance(name, str) else ""
+    return as_text(object_in(path.with_suffix(".meta.json")).get("agentType"))

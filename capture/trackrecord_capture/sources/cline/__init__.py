@@ -1,63 +1,36 @@
 """Cline: the sessions of its command line, a document of messages for each."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from trackrecord.wire.storable import decoded
-
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
-from ..json_values import as_count, as_list, as_object, as_text, words_in
-from ..log_files import by_last_change, home_of, logs_in, rewritten
-from ..message_logs import read_document
+from ..json_values import as_count, as_list, as_object, as_text, object_in, value_in, words_in
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from ..moments import seconds_of, seconds_of_millis
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Cline"]
 
 _NAME: Final = "cline"
 _HOME_VARIABLE: Final = "CLINE_DIR"
 _MESSAGES: Final = ".messages.json"
-_LARGEST: Final = 1024 * 1024
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_commands": "shell",
-    "execute_command": "shell",
-    "editor": "edit",
-    "apply_patch": "edit",
-    "replace_in_file": "edit",
-    "write_to_file": "write",
-    "read_files": "read",
-    "read_file": "read",
-    "search_codebase": "search",
-    "search_files": "search",
-    "list_files": "search",
-    "spawn_agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_commands execute_command",
+    edit="editor apply_patch replace_in_file",
+    write="write_to_file",
+    read="read_files read_file",
+    search="search_codebase search_files list_files",
+    delegate="spawn_agent",
+)
 _REFUSED: Final = "denied this operation"
 _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
 
 
-class Cline:
-    """The sessions of Cline; see `Source`."""
-
-    name = _NAME
-    pattern = "*.messages.json"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of sessions."""
-        return (home_of(_HOME_VARIABLE, ".cline") / "data" / "sessions",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        yield from map(rewritten, by_last_change(logs_in(places, self.pattern)))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:  # noqa: ARG002 - read whole
-        """Yield the runs of a session; see `Source.read`."""
-        yield from read_document(log, _Session(log.path).fill)
+def _folders() -> Sequence[Path]:
+    return (home_of(_HOME_VARIABLE, ".cline") / "data" / "sessions",)
 
 
 class _Session:
@@ -87,12 +60,7 @@ class _Session:
         return self.conversation
 
     def _about(self) -> dict[str, Any]:
-        path = self._path.with_name(self._path.name.removesuffix(_MESSAGES) + ".json")
-        try:
-            with path.open("rb") as file:
-                return as_object(decoded(file.read(_LARGEST)))
-        except (OSError, ValueError, RecursionError):
-            return {}
+        return object_in(self._path.with_name(self._path.name.removesuffix(_MESSAGES) + ".json"))
 
     def _take(self, message: dict[str, Any], place: int) -> None:
         at, content = seconds_of_millis(message.get("ts")), message.get("content")
@@ -129,7 +97,7 @@ class _Session:
     def _result(self, part: dict[str, Any], at: float | None) -> None:
         call_id, content = as_text(part.get("tool_use_id")), part.get("content")
         if isinstance(content, str):
-            content = _decoded(content)
+            content = value_in(content, {"result": content})
         told = content if isinstance(content, list) else [content]
         results = [as_object(each) for each in told]
         texts, codes = [], []
@@ -155,13 +123,10 @@ def _persons_words(text: str) -> str:
     return found[1] if found else text
 
 
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return {"result": text}
-
-
 AGENT: Final = CodingAgent(
-    label="Cline", source=Cline(), tools=TOOLS, tried="3.0.65", home_variable=_HOME_VARIABLE
+    label="Cline",
+    source=SessionFiles(name=_NAME, pattern="*.messages.json", folders=_folders, reader=_Session),
+    tools=TOOLS,
+    tried="3.0.65",
+    home_variable=_HOME_VARIABLE,
 )

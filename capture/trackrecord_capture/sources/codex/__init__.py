@@ -5,13 +5,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ..declaration import CodingAgent
+from ..declaration import CodingAgent, tools_of
 from ..log_files import home_of, logs_in
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .installation import HOME_VARIABLE, CodexHooks
 from .rollout import read_rollout
-
-__all__ = ["AGENT", "Codex"]
 
 # The recording's clock and the exporter's are the same one, read a moment apart.
 _SLACK_S: Final = 2.0
@@ -23,7 +21,7 @@ class Codex:
 
     name = "codex"
     # It begins with its time.
-    pattern = "rollout-*.jsonl"
+    pattern = "rollout-*.jsonl*"
 
     def homes(self) -> Sequence[Path]:
         """Return the folders of rollouts in $CODEX_HOME, else in ~/.codex."""
@@ -32,7 +30,9 @@ class Codex:
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the rollouts in folders, or take files as they are named; the oldest first."""
-        logs = (log for _, log in logs_in(places, self.pattern))
+        found = (log for _, log in logs_in(places, self.pattern))
+        # Those of older sessions are compressed.
+        logs = (log for log in found if log.path.suffix in (".jsonl", ".zst"))
         yield from sorted(logs, key=lambda log: log.path.name)
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
@@ -47,7 +47,7 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
     goes on, nothing is of the next one.
     """
     codex = Codex()
-    paths = (path for home in codex.homes() for path in home.rglob(f"rollout-*{session}.jsonl"))
+    paths = (path for home in codex.homes() for path in home.rglob(f"rollout-*{session}.jsonl*"))
     path = next(paths, None)
     found = RecordedPrompt()
     ended_at = 0.0
@@ -66,22 +66,15 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="Codex",
     source=Codex(),
-    tools={
-        "exec_command": "shell",
-        "shell": "shell",
-        "shell_command": "shell",
-        "local_shell": "shell",
-        "container.exec": "shell",
-        "user_shell": "shell",
-        "apply_patch": "edit",
-        "read_file": "read",
-        "view_image": "read",
-        "grep_files": "search",
-        "list_dir": "search",
-        "spawn_agent": "delegate",
-        "update_plan": "plan",
-        "web_search": "web_search",
-    },
+    tools=tools_of(
+        shell="exec_command shell shell_command local_shell container.exec user_shell",
+        edit="apply_patch",
+        read="read_file view_image",
+        search="grep_files list_dir",
+        delegate="spawn_agent",
+        plan="update_plan",
+        web_search="web_search",
+    ),
     tried="0.169.0",
     hooks=CodexHooks(),
     home_variable=HOME_VARIABLE,

@@ -6,7 +6,7 @@ Older versions have the exit status of a command nowhere else.
 import re
 from typing import Any, Final, NamedTuple
 
-from trackrecord.wire.storable import decoded
+from ..json_values import as_object, value_in
 
 _EXIT: Final = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
 _RUNNING: Final = re.compile(r"^Process running with session ID (\d+)", re.MULTILINE)
@@ -50,7 +50,7 @@ def read_output(value: Any) -> Output:  # noqa: ANN401 - decoded JSON
         return _old(value)
     text, is_error = _text(value)
     if text.startswith("{"):
-        wrapped = _decoded(text)
+        wrapped = as_object(value_in(text))
         if isinstance(wrapped.get("metadata"), dict) and isinstance(wrapped.get("output"), str):
             return _old(wrapped)
     head = text[:_HEAD_CHARS]
@@ -92,14 +92,6 @@ def _text(value: Any) -> tuple[str, bool | None]:  # noqa: ANN401 - decoded JSON
         if isinstance(value.get(name), (str, list)):
             return _text(value[name])[0], is_error
     return "", is_error
-
-
-def _decoded(text: str) -> dict[str, Any]:
-    try:
-        value = decoded(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _integer(digits: str) -> int | None:

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.text.hints import without_hints
+
 from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
-from ..json_lines import LogLine, place_of, read_lines
+from ..json_lines import Damage, decoded_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
@@ -33,7 +35,7 @@ def persons_words(text: str) -> str:
     """Return the person's words in a message of the user; "" if there are none."""
     if _NOT_A_PERSONS.match(text):
         return ""
-    return _OWN_WORDS.split(text, maxsplit=1)[-1].strip()
+    return without_hints(_OWN_WORDS.split(text, maxsplit=1)[-1]).strip()
 
 
 def words_in(content: Any) -> str:  # noqa: ANN401 - decoded JSON
@@ -71,7 +73,9 @@ def read_rollout(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
             if log.size:
                 yield Unreadable(place="the first line", reason="it does not describe a session")
             return
-        yield from _Reader(read_thread(log.path, first)).read(log, resume_at)
+        thread = read_thread(log.path, first)
+        if not thread.is_own:
+            yield from _Reader(thread).read(log, resume_at)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
 
@@ -88,14 +92,14 @@ class _Reader:
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         end = resume_at
-        for line in read_lines(log.path, resume_at):
+        for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
-            try:
-                record = _decoded(line)
-            except (ValueError, RecursionError) as error:
-                yield Unreadable(place=place_of(line), reason=str(error) or "it cannot be read")
-                continue
-            if record is not None and record.payload is not None:
+            if isinstance(record, Damage):
+                if self._turn is not None:
+                    self._turn.lose(is_record=record.is_record)
+                if record.unreadable is not None:
+                    yield record.unreadable
+            elif record is not None and record.payload is not None:
                 self._take(record, record.payload, line.start)
                 yield from self._ready(line.end)
         yield from self._rest(end)
@@ -245,18 +249,9 @@ class _Reader:
         if value_of(payload.success) is not False:
             undone.sign(SignalKind.UNDONE, text_of(payload.message), at)
 
-    def _ended_command(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("command", "cwd", "source", "status", "exit_code", "duration",
-                  "aggregated_output", "stdout")  # fmt: skip
-        turn.end_command(text_of(payload.call_id), _fields(payload, fields), at)
-
-    def _ended_patch(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("success", "stderr", "changes", "status")
-        turn.end_patch(text_of(payload.call_id), _fields(payload, fields), at)
-
-    def _ended_mcp(self, turn: Turn, payload: Payload, at: float | None) -> None:
-        fields = ("invocation", "result", "duration")
-        turn.end_mcp(text_of(payload.call_id), _fields(payload, fields), at)
+    def _ended(self, turn: Turn, payload: Payload, at: float | None) -> None:
+        end, fields = _ENDS[payload.type]
+        end(turn, text_of(payload.call_id), _fields(payload, fields), at)
 
     def _completed_item(self, turn: Turn, payload: Payload, at: float | None) -> None:
         item = object_of(payload.item)
@@ -273,32 +268,35 @@ class _Reader:
             turn.ask(words_in(item.get("content")))
 
 
+# What ends a call, and what is read of its event.
+_ENDS: Final = {
+    "exec_command_end": (
+        Turn.end_command,
+        ("command", "cwd", "source", "status", "exit_code", "duration", "aggregated_output",
+         "stdout"),
+    ),
+    "patch_apply_end": (Turn.end_patch, ("success", "stderr", "changes", "status")),
+    "mcp_tool_call_end": (Turn.end_mcp, ("invocation", "result", "duration")),
+}  # fmt: skip
 _EVENTS: Final[dict[str, Callable[[_Reader, Turn, Payload, float | None], None]]] = {
     "turn_aborted": _Reader._aborted,
     "task_complete": _Reader._completed,
     "error": _Reader._erred,
     "token_count": _Reader._counted,
     "undo_completed": _Reader._undone,
-    "exec_command_end": _Reader._ended_command,
-    "patch_apply_end": _Reader._ended_patch,
-    "mcp_tool_call_end": _Reader._ended_mcp,
     "item_completed": _Reader._completed_item,
+    **dict.fromkeys(_ENDS, _Reader._ended),
 }
 
 
-def _decoded(line: LogLine) -> RolloutRecord | None:
+def _decoded(line: bytes) -> RolloutRecord | None:
     """Return a line's record; None if nothing of it is used.
 
     Raises:
-        ValueError: the line is too long, or not a line of a rollout.
+        ValueError: it is not a line of a rollout.
         RecursionError: it is nested too deeply.
     """
-    if line.text is None:
-        message = "it is too long"
-        raise ValueError(message)
-    if _UNUSED.search(line.text, 0, _HEAD) or line.text.isspace():
-        return None
-    return decode_record(line.text)
+    return None if _UNUSED.search(line, 0, _HEAD) else decode_record(line)
 
 
 def _fields(payload: Payload, names: tuple[str, ...]) -> dict[str, Any]:

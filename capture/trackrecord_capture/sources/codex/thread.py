@@ -16,7 +16,8 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
-from ..json_lines import read_lines
+from ..json_lines import Damage, decoded_lines, read_lines
+from ..json_values import as_object, as_text
 from ..moments import seconds_of
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
@@ -106,6 +107,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
         parent: the id of the thread that started this one as a sub-agent; "" if none did.
         path: where its rollout is.
         automated: whether a program started it.
+        is_own: whether Codex started it for itself: to review, to name or to remember.
     """
 
     id: str
@@ -117,6 +119,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     parent: str = ""
     automated: bool = False
+    is_own: bool = False
 
     def is_inherited(self, turn_id: str) -> bool:
         """Return whether a turn was copied from the thread that this one was forked from.
@@ -150,23 +153,20 @@ def read_thread(path: Path, record: RolloutRecord) -> Thread:
         id=thread_id,
         started_at=_made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
         folder=text_of(payload.cwd),
-        repository=_text(git.get("repository_url")),
-        branch=_text(git.get("branch")),
+        repository=as_text(git.get("repository_url")),
+        branch=as_text(git.get("branch")),
         name=text_of(payload.agent_role) or text_of(payload.agent_nickname) or _kind(source),
         parent=text_of(payload.parent_thread_id) or _parent_thread(source),
         path=path,
         automated=_surface(source) in _PROGRAMS,
+        is_own=_is_own(source),
     )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _surface(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     if isinstance(source, dict):
         return _kind(source) or str(next(iter(source), ""))
-    return _text(source)
+    return as_text(source)
 
 
 def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
@@ -177,21 +177,25 @@ def _sub_agent(source: Any) -> Any:  # noqa: ANN401 - decoded JSON
     )
 
 
+def _is_own(source: Any) -> bool:  # noqa: ANN401 - decoded JSON
+    """Return whether neither a person nor a program nor a call of the model's started a thread."""
+    kind = _sub_agent(source)
+    return kind is not None and "thread_spawn" not in as_object(kind)
+
+
 def _kind(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     """Return the kind of a sub-agent: "review", or the role of one that was spawned."""
     kind = _sub_agent(source)
     if isinstance(kind, dict):
-        spawned = kind.get("thread_spawn")
-        if isinstance(spawned, dict):
-            return _text(spawned.get("agent_role")) or _text(spawned.get("agent_nickname"))
-        return _text(kind.get("other"))
-    return _text(kind)
+        spawned = as_object(kind.get("thread_spawn"))
+        names = spawned.get("agent_role"), spawned.get("agent_nickname"), kind.get("other")
+        return next(filter(None, map(as_text, names)), "")
+    return as_text(kind)
 
 
 def _parent_thread(source: Any) -> str:  # noqa: ANN401 - decoded JSON
-    kind = _sub_agent(source)
-    spawned = kind.get("thread_spawn") if isinstance(kind, dict) else None
-    return _text(spawned.get("parent_thread_id")) if isinstance(spawned, dict) else ""
+    spawned = as_object(as_object(_sub_agent(source)).get("thread_spawn"))
+    return as_text(spawned.get("parent_thread_id"))
 
 
 def _made_at(some_id: str) -> float | None:
@@ -224,7 +228,7 @@ def _parent_run(path: Path, parent: str, thread_id: str) -> str:
 
 def _rollouts_of_folder(path: Path, thread: str) -> list[Path]:
     top = next((each for each in path.parents if each.name == "sessions"), path.parent)
-    return sorted(top.rglob(f"rollout-*-{thread}.jsonl"))
+    return sorted(top.rglob(f"rollout-*-{thread}.jsonl*"))
 
 
 def first_record(path: Path) -> RolloutRecord | None:
@@ -233,9 +237,5 @@ def first_record(path: Path) -> RolloutRecord | None:
     Raises:
         OSError: the file cannot be read.
     """
-    for line in read_lines(path):
-        try:
-            return decode_record(line.text or b"")
-        except (ValueError, RecursionError):
-            return None
-    return None
+    records = (record for _, record in decoded_lines(path, 0, decode_record))
+    return next((record for record in records if not isinstance(record, Damage)), None)

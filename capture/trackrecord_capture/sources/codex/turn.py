@@ -8,12 +8,11 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from trackrecord.wire.storable import decoded
-
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from ...shell.git import commits_and_reverts
-from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
-from ..patches import MOST_EDITS, patched_files
+from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
+from ..json_values import value_in
+from ..patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of, value_of
 from ..sub_agents import sub_agent_of
 from .outputs import Output, read_output
@@ -268,6 +267,15 @@ class Turn:
         self.sign(SignalKind.FOLLOWED_BY, words, at)
         self.is_over = self._has_ended = self._is_interrupted = self._awaits_answer = False
 
+    def lose(self, *, is_record: bool) -> None:
+        """Note that a line cannot be read: it may have held the result of a call."""
+        self._awaits_answer = False
+        for call in self._calls.values():
+            call.is_open = False
+        if is_record:
+            lost = self._new("", LOST, None)
+            lost.edits, lost.is_open = LOST_EDITS, False
+
     def speak(self) -> None:
         """Note that the model answered."""
         self._awaits_answer = False
@@ -341,7 +349,7 @@ class Turn:
     def _function(self, call: DraftCall, payload: Payload) -> None:
         arguments: Any = value_of(payload.arguments)
         if isinstance(arguments, str):
-            arguments = _decoded(arguments)
+            arguments = value_in(arguments, excerpt(arguments, LONGEST_COMMAND))
         if call.tool in SHELLS:
             call.set_command(arguments)
             if isinstance(arguments, dict):
@@ -373,11 +381,13 @@ class Turn:
             self._continued(str(call.arguments.get("session_id", "")), call)
 
     def _continued(self, session: str, asked: DraftCall) -> None:
-        """Give a command that went on the exit status that a later question brought."""
+        """Give a command that went on what a later question brought: it ends once, and there."""
         for call in self._calls.values():
-            if session and call.session == session and call.exit_code is None:
-                call.exit_code = asked.exit_code
-                call.result = call.result or asked.result
+            if session and call.session == session and call is not asked:
+                if call.exit_code is None:
+                    call.exit_code = asked.exit_code
+                    call.result = excerpt(f"{call.result}\n{asked.result}", LONGEST_RESULT)
+                asked.exit_code = asked.failed = None
 
     def end_command(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
         """Take the end of a command, from an event or an item."""
@@ -511,17 +521,7 @@ def _tool_name(payload: Payload) -> str:
     name, namespace = text_of(payload.name), text_of(payload.namespace)
     if namespace.startswith(_MCP):
         return f"{namespace.removeprefix(_MCP).strip('_')}:{name}"
-    if name.startswith(_MCP):
-        server, _, tool = name.removeprefix(_MCP).partition("__")
-        return f"{server}:{tool}"
-    return excerpt(name or payload.type.removesuffix("_call"), 128)
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return excerpt(text, LONGEST_COMMAND)
+    return tool_name(name or payload.type.removesuffix("_call"))
 
 
 def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:

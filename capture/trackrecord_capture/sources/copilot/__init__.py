@@ -1,63 +1,45 @@
 """GitHub Copilot CLI: the events that it keeps of each session."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text
-from ..log_files import by_last_change, home_of, logs_in
-from ..message_logs import read_records
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from ..moments import seconds_of
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Copilot"]
 
 _NAME: Final = "copilot"
 _HOME_VARIABLE: Final = "COPILOT_HOME"
 _REFUSED: Final = frozenset({"denied", "rejected"})
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "powershell": "shell",
-    "edit": "edit",
-    "str_replace_editor": "edit",
-    "apply_patch": "edit",
-    "create": "write",
-    "view": "read",
-    "read_bash": "read",
-    "grep": "search",
-    "glob": "search",
-    "web_fetch": "fetch",
-    "task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash powershell",
+    edit="edit str_replace_editor apply_patch",
+    write="create",
+    read="view read_bash",
+    search="grep glob",
+    fetch="web_fetch",
+    delegate="task",
+)
 
 
-class Copilot:
-    """The sessions of GitHub Copilot CLI; see `Source`."""
+def _folders() -> Sequence[Path]:
+    return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
 
-    name = _NAME
-    pattern = "session-state/*/events.jsonl"
 
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of sessions."""
-        return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, "events.jsonl"))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        yield from read_records(log, resume_at, _Session())
+def _is_session(path: Path) -> bool:
+    """Return whether a file holds events: that of a session's folder, or one without a folder."""
+    return path.name == "events.jsonl" or path.parent.name == "session-state"
 
 
 class _Session:
     """Reads the events of one session; see `MessageReader`."""
 
-    def __init__(self) -> None:
+    def __init__(self, _path: Path) -> None:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def describe(self, record: dict[str, Any]) -> None:
@@ -65,6 +47,7 @@ class _Session:
         data = as_object(record.get("data"))
         context = as_object(data.get("context"))
         self.conversation.session = as_text(data.get("sessionId"))
+        self.conversation.begun_at = seconds_of(data.get("startTime"))
         self.conversation.folder = as_text(context.get("cwd"))
         self.conversation.branch = as_text(context.get("branch"))
         self.conversation.repository = as_text(context.get("repository"))
@@ -131,7 +114,14 @@ class _Session:
 
 AGENT: Final = CodingAgent(
     label="GitHub Copilot CLI",
-    source=Copilot(),
+    source=SessionFiles(
+        name=_NAME,
+        pattern="session-state/*/events.jsonl",
+        folders=_folders,
+        reader=_Session,
+        below="*.jsonl",
+        is_session=_is_session,
+    ),
     tools=TOOLS,
     tried="1.0.102",
     home_variable=_HOME_VARIABLE,

@@ -1,24 +1,20 @@
 """Crush: the database that it keeps in each project."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import SignalKind, run_outcome_id
 from ..conversation import Conversation
-from ..databases import database_log, open_read_only
-from ..declaration import Action, CodingAgent
+from ..databases import database_log, read_sessions
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
-from ..json_values import as_list, as_object, as_status, as_text
+from ..json_values import as_list, as_object, as_status, as_text, object_in, value_in
+from ..log_files import data_folder
 from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Crush"]
 
 _NAME: Final = "crush"
 _FILE: Final = "crush.db"
@@ -26,18 +22,14 @@ _TABLES: Final = frozenset({"sessions", "messages"})
 _LONGEST: Final = 16 * 1024 * 1024
 _SHELL: Final = "bash"
 _REFUSED: Final = "user denied permission"
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "edit": "edit",
-    "multiedit": "edit",
-    "write": "write",
-    "view": "read",
-    "grep": "search",
-    "glob": "search",
-    "ls": "search",
-    "sourcegraph": "search",
-    "agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash",
+    edit="edit multiedit",
+    write="write",
+    read="view",
+    search="grep glob ls sourcegraph",
+    delegate="agent",
+)
 _SESSIONS: Final = """
     SELECT s.id, s.parent_session_id, max(m.updated_at) AS changed
     FROM sessions s JOIN messages m ON m.session_id = s.id
@@ -57,12 +49,7 @@ class Crush:
 
     def homes(self) -> Sequence[Path]:
         """Return the folders of the projects that it was used in."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        try:
-            with (Path(data) / "crush" / "projects.json").open("rb") as file:
-                known = as_object(msgspec.json.decode(file.read(_LONGEST)))
-        except (OSError, ValueError, RecursionError):
-            return ()
+        known = object_in(data_folder("crush") / "projects.json")
         projects = map(as_object, as_list(known.get("projects")))
         folders = (as_text(each.get("data_dir")) for each in projects)
         return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
@@ -77,16 +64,15 @@ class Crush:
         """Yield the runs of the sessions that changed at a moment or later."""
         # The database lies in a folder of the project.
         folder = str(log.path.absolute().parent.parent)
-        try:
-            with open_read_only(log.path, _TABLES) as connection:
-                rows = connection.execute(_SESSIONS, (resume_at,)).fetchall()
-                for number, (session, parent, changed) in enumerate(rows, 1):
-                    position = log.size * number // len(rows)
-                    found = _Session(str(session), str(parent or ""), folder).read(connection)
-                    for each in found.rest(position):
-                        yield msgspec.structs.replace(each, resume_at=int(changed))
-        except sqlite3.Error as error:
-            yield Unreadable(place="the database", reason=str(error))
+        yield from read_sessions(
+            log,
+            _TABLES,
+            _SESSIONS,
+            resume_at,
+            lambda connection, row: _Session(str(row[0]), str(row[1] or ""), folder).read(
+                connection
+            ),
+        )
 
 
 class _Session:
@@ -141,7 +127,7 @@ class _Session:
         call_id, name = as_text(data.get("id")), as_text(data.get("name"))
         if name == _SHELL:
             self._shells.add(call_id)
-        self.conversation.use(call_id, name, _decoded(as_text(data.get("input"))), at)
+        self.conversation.use(call_id, name, value_in(as_text(data.get("input")), {}), at)
 
     def _typed(self, number: str, data: dict[str, Any], at: float) -> None:
         """Take a command that the person ran."""
@@ -173,13 +159,6 @@ class _Session:
             self.conversation.see(SignalKind.API_FAILED, says, at)
         else:
             self.conversation.say(at, is_last=reason in ("end_turn", "max_tokens"))
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 AGENT: Final = CodingAgent(label="Crush", source=Crush(), tools=TOOLS)

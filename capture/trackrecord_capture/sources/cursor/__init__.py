@@ -10,51 +10,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_list, as_object, as_text, words_in
-from ..log_files import by_last_change, logs_in
-from ..message_logs import read_records
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Cursor"]
+from ..message_logs import SessionFiles
 
 _NAME: Final = "cursor"
 _TRANSCRIPTS: Final = "agent-transcripts"
-TOOLS: Final[Mapping[str, Action]] = {
-    "Shell": "shell",
-    "StrReplace": "edit",
-    "ApplyPatch": "edit",
-    "EditNotebook": "edit",
-    "Write": "write",
-    "Delete": "edit",
-    "Read": "read",
-    "Grep": "search",
-    "Glob": "search",
-    "SemanticSearch": "search",
-    "LS": "search",
-    "WebSearch": "web_search",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Shell",
+    edit="StrReplace ApplyPatch EditNotebook Delete",
+    write="Write",
+    read="Read",
+    search="Grep Glob SemanticSearch LS",
+    web_search="WebSearch",
+    delegate="Task",
+)
 _TAGS: Final = ("<user_query>", "</user_query>")
-
-
-class Cursor:
-    """The transcripts of Cursor's command line; see `Source`."""
-
-    name = _NAME
-    pattern = "agent-transcripts/*/*.jsonl"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of projects."""
-        return (Path.home() / ".cursor" / "projects",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the transcripts in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, self.pattern))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a transcript; see `Source.read`."""
-        yield from read_records(log, resume_at, _Transcript(log.path))
 
 
 class _Transcript:
@@ -127,4 +98,13 @@ def _spelt(words: Sequence[str]) -> Iterator[str]:
             return
 
 
-AGENT: Final = CodingAgent(label="Cursor CLI", source=Cursor(), tools=TOOLS)
+AGENT: Final = CodingAgent(
+    label="Cursor CLI",
+    source=SessionFiles(
+        name=_NAME,
+        pattern="agent-transcripts/*/*.jsonl",
+        folders=lambda: (Path.home() / ".cursor" / "projects",),
+        reader=_Transcript,
+    ),
+    tools=TOOLS,
+)

@@ -1,17 +1,13 @@
 """Gemini CLI: the chats that it keeps for each project, one for each session."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ...agents.settings_hooks import SettingsHooks
 from ..declaration import CodingAgent
-from ..log_files import by_last_change, home_of, logs_in
-from ..message_logs import read_document, read_records
-from ..source import Log, ReadRun, Unreadable
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from .chat import TOOLS, GeminiChat
-
-__all__ = ["AGENT", "GeminiCli"]
 
 _NAME: Final = "gemini-cli"
 _HOME_VARIABLE: Final = "GEMINI_CLI_HOME"
@@ -22,36 +18,19 @@ _EVENTS: Final = {
 }
 
 
-class GeminiCli:
-    """The chats of Gemini CLI; see `Source`."""
-
-    name = _NAME
-    pattern = "chats/session-*.json*"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of chats."""
-        return (_folder() / "tmp",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the chats in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, self.pattern))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a chat; see `Source.read`. Older versions wrote one document."""
-        chat = GeminiChat(_NAME, log.path)
-        if log.path.suffix == ".jsonl":
-            yield from read_records(log, resume_at, chat)
-        else:
-            yield from read_document(log, chat.fill)
-
-
 def _folder() -> Path:
     return home_of(_HOME_VARIABLE, "") / ".gemini"
 
 
 AGENT: Final = CodingAgent(
     label="Gemini CLI",
-    source=GeminiCli(),
+    # Older versions wrote one document.
+    source=SessionFiles(
+        name=_NAME,
+        pattern="chats/session-*.json*",
+        folders=lambda: (_folder() / "tmp",),
+        reader=lambda path: GeminiChat(_NAME, path),
+    ),
     tools=TOOLS,
     tried="0.61.0",
     hooks=SettingsHooks(

@@ -10,26 +10,19 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..json_values import as_count, as_list, as_object, as_text, words_in
 from ..moments import seconds_of
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_shell_command": "shell",
-    "replace": "edit",
-    "edit": "edit",
-    "write_file": "write",
-    "read_file": "read",
-    "read_many_files": "read",
-    "grep_search": "search",
-    "search_file_content": "search",
-    "glob": "search",
-    "list_directory": "search",
-    "google_web_search": "web_search",
-    "codebase_investigator": "delegate",
-    "delegate_to_agent": "delegate",
-    "invoke_agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_shell_command",
+    edit="replace edit",
+    write="write_file",
+    read="read_file read_many_files",
+    search="grep_search search_file_content glob list_directory",
+    web_search="google_web_search",
+    delegate="codebase_investigator delegate_to_agent invoke_agent",
+)
 _NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 _OUTPUT: Final = re.compile(
@@ -40,7 +33,6 @@ _OUTPUT: Final = re.compile(
 _UNFINISHED: Final = re.compile(r"^(?:Signal|Background PIDs): ", re.MULTILINE)
 _EXIT: Final = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _NOT_A_PERSONS: Final = ("<session_context>", "<hook_context>")
-_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _CANCELLED: Final = re.compile(r"Request cancelled|Operation cancelled", re.IGNORECASE)
 _ROOT: Final = ".project_root"
 _LONGEST_PATH: Final = 4096
@@ -57,6 +49,7 @@ class GeminiChat:
         """Take the session's id; the folder is in a file beside the chats."""
         self.conversation.session = as_text(record.get("sessionId")) or self._path.stem
         self.conversation.folder = self._folder()
+        self.conversation.begun_at = seconds_of(record.get("startTime"))
         # A sub-agent's chat lies in a folder with the id of its parent's session.
         if record.get("kind") == "subagent":
             self.conversation.name = "subagent"
@@ -117,10 +110,7 @@ class GeminiChat:
             response = as_object(as_object(as_object(part).get("functionResponse")).get("response"))
         text = as_text(response.get("error")) or as_text(response.get("output"))
         if status == "cancelled":
-            if _REFUSED.search(text[:1000]):
-                self.conversation.refuse(call_id, text, at)
-            else:
-                self.conversation.result(call_id, text, ok=None, at=at)
+            self.conversation.cancel(call_id, text, at)
             return
         ok = status == "success" and "error" not in response
         if name == _SHELL and ok:

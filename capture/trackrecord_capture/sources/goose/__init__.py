@@ -11,32 +11,26 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ..conversation import Conversation
-from ..databases import database_log, open_read_only
-from ..declaration import Action, CodingAgent
+from ..databases import database_log, read_sessions
+from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..log_files import data_folder
 from ..moments import seconds_of, seconds_of_millis
 from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Goose"]
 
 _NAME: Final = "goose"
 _TABLES: Final = frozenset({"sessions", "messages", "usage_ledger"})
 _MILLIS_FROM: Final = 1e11
 _LONGEST: Final = 16 * 1024 * 1024
 _EXTENSION: Final = "developer__"
-_TOOLS: Final[Mapping[str, Action]] = {
-    "shell": "shell",
-    "text_editor": "edit",
-    "edit": "edit",
-    "str_replace": "edit",
-    "write": "write",
-    "read": "read",
-    "view": "read",
-    "tree": "search",
-    "analyze": "search",
-    "delegate": "delegate",
-    "subagent": "delegate",
-}
+_TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="shell",
+    edit="text_editor edit str_replace",
+    write="write",
+    read="read view",
+    search="tree analyze",
+    delegate="delegate subagent",
+)
 TOOLS: Final[Mapping[str, Action]] = {
     name: action for tool, action in _TOOLS.items() for name in (tool, _EXTENSION + tool)
 }
@@ -70,8 +64,7 @@ class Goose:
         root = os.environ.get("GOOSE_PATH_ROOT")
         if root:
             return (Path(root) / "data" / "sessions",)
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return (Path(data) / "goose" / "sessions",)
+        return (data_folder("goose") / "sessions",)
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the database in folders, or take files as they are named."""
@@ -80,16 +73,13 @@ class Goose:
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
         """Yield the runs of the sessions that changed at a moment or later."""
-        try:
-            with open_read_only(log.path, _TABLES) as connection:
-                rows = connection.execute(_SESSIONS, (resume_at,)).fetchall()
-                for number, (session, folder, changed) in enumerate(rows, 1):
-                    position = log.size * number // len(rows)
-                    found = _Session(str(session), str(folder or "")).read(connection)
-                    for each in found.rest(position):
-                        yield msgspec.structs.replace(each, resume_at=int(changed))
-        except sqlite3.Error as error:
-            yield Unreadable(place="the database", reason=str(error))
+        yield from read_sessions(
+            log,
+            _TABLES,
+            _SESSIONS,
+            resume_at,
+            lambda connection, row: _Session(str(row[0]), str(row[1] or "")).read(connection),
+        )
 
 
 class _Session:

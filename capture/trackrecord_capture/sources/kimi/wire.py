@@ -9,37 +9,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from trackrecord.wire.storable import decoded
-
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..exit_statuses import last_line_status
-from ..json_values import as_count, as_list, as_object, as_text, words_in
+from ..json_values import as_count, as_list, as_object, as_text, object_in, value_in, words_in
 from ..moments import seconds_of_millis
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "Bash": "shell",
-    "Shell": "shell",
-    "Edit": "edit",
-    "StrReplaceFile": "edit",
-    "Write": "write",
-    "WriteFile": "write",
-    "Read": "read",
-    "ReadFile": "read",
-    "Grep": "search",
-    "Glob": "search",
-    "SearchWeb": "web_search",
-    "WebSearch": "web_search",
-    "Agent": "delegate",
-    "Task": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Bash Shell",
+    edit="Edit StrReplaceFile",
+    write="Write WriteFile",
+    read="Read ReadFile",
+    search="Grep Glob",
+    web_search="SearchWeb WebSearch",
+    delegate="Agent Task",
+)
 _SHELLS: Final = frozenset({"Bash", "Shell"})
 _MAIN: Final = "main"
 _REFUSED: Final = "is rejected by the user"
 _STOPPED: Final = frozenset({"cancelled", "canceled", "aborted", "interrupted"})
 _FAILED: Final = frozenset({"failed", "error"})
-_LARGEST: Final = 4 * 1024 * 1024
 _USAGE: Final = ("inputOther", "inputCacheRead", "inputCacheCreation")
 _OLD_USAGE: Final = ("input_other", "input_cache_read", "input_cache_creation")
 
@@ -58,7 +48,7 @@ class Wire:
         if session.parent.name == "agents":
             name, session = session.name, session.parent.parent
             self.conversation.name = "" if name == _MAIN else name
-            state = _document(session / "state.json")
+            state = object_in(session / "state.json")
             self.conversation.folder = as_text(state.get("cwd"))
         else:
             self.conversation.folder = _folder_of(session.parent)
@@ -106,7 +96,7 @@ class Wire:
             self.conversation.ask(words, at, start=start, prompt=prompt)
         elif kind == "ToolCall":
             function = as_object(payload.get("function"))
-            given = _decoded(as_text(function.get("arguments")))
+            given = value_in(as_text(function.get("arguments")), {})
             self._use(as_text(payload.get("id")), as_text(function.get("name")), given, at)
         elif kind == "ToolResult":
             value = as_object(payload.get("return_value"))
@@ -156,28 +146,12 @@ class Wire:
             self.conversation.end(at)
 
 
-def _document(path: Path) -> dict[str, Any]:
-    """Return what a file of JSON holds; nothing if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return as_object(decoded(file.read(_LARGEST)))
-    except (OSError, ValueError, RecursionError):
-        return {}
-
-
 def _folder_of(sessions: Path) -> str:
     """Return the folder whose digest is the name of a folder of sessions; "" if it is not known."""
-    known = as_list(_document(sessions.parent.parent / "kimi.json").get("work_dirs"))
+    known = as_list(object_in(sessions.parent.parent / "kimi.json").get("work_dirs"))
     for each in known:
         path = as_text(as_object(each).get("path"))
         digest = hashlib.md5(path.encode(errors="replace"), usedforsecurity=False).hexdigest()
         if digest == sessions.name.rpartition("_")[2]:
             return path
     return ""
-
-
-def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
-    try:
-        return decoded(text)
-    except (ValueError, RecursionError):
-        return {}

@@ -1,18 +1,16 @@
 """opencode: its database, and the files of older versions."""
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ..databases import database_log
-from ..declaration import CodingAgent
+from ..declaration import CodingAgent, tools_of
+from ..log_files import data_folder
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .database import prompt_at, read_database
 from .files import read_session, session_logs
 from .installation import OpenCodePlugin
-
-__all__ = ["AGENT", "OpenCode"]
 
 # The recording's clock and the exporter's are the same one, read a moment apart.
 _SLACK_S: Final = 2.0
@@ -27,8 +25,7 @@ class OpenCode:
 
     def homes(self) -> Sequence[Path]:
         """Return opencode's folder in $XDG_DATA_HOME, else in ~/.local/share."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return (Path(data) / "opencode",)
+        return (data_folder("opencode"),)
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find databases and sessions in folders, or take files as they are named."""
@@ -61,24 +58,17 @@ def _prompt_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="opencode",
     source=OpenCode(),
-    tools={
-        "bash": "shell",
-        "edit": "edit",
-        "multiedit": "edit",
-        "patch": "edit",
-        "apply_patch": "edit",
-        "write": "write",
-        "read": "read",
-        "grep": "search",
-        "glob": "search",
-        "list": "search",
-        "task": "delegate",
-        "todowrite": "plan",
-        "todoread": "plan",
-        "webfetch": "fetch",
-        "websearch": "web_search",
-        "codesearch": "web_search",
-    },
+    tools=tools_of(
+        shell="bash",
+        edit="edit multiedit patch apply_patch",
+        write="write",
+        read="read",
+        search="grep glob list",
+        delegate="task",
+        plan="todowrite todoread",
+        fetch="webfetch",
+        web_search="websearch codesearch",
+    ),
     tried="1.18.33",
     hooks=OpenCodePlugin(),
     recorded_prompt=_prompt_at,

@@ -9,6 +9,7 @@ from trackrecord.artifacts.summary.summaries import BEGINNING
 
 from ...agent_run import RunCall, SubAgent
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
+from ..json_values import as_object, as_text
 from ..moments import seconds_of_millis
 from ..patches import MOST_EDITS, patched_files
 from ..raw_json import object_of, text_of
@@ -16,6 +17,7 @@ from ..sub_agents import sub_agent_of
 from .records import Part
 
 _SHELL: Final = "bash"
+_INVALID: Final = "invalid"
 _EDITING: Final = frozenset({"edit", "write", "patch", "multiedit", "apply_patch"})
 # Arguments of the editing tools that hold the content of files.
 _CONTENTS: Final = frozenset({"content", "oldString", "newString", "edits", "patchText"})
@@ -33,8 +35,15 @@ def is_refused(call: RunCall) -> bool:
 def call_of(part: Part) -> RunCall:
     """Return the call that a part of a message holds."""
     state, tool = object_of(part.state), excerpt(text_of(part.tool), 128)
-    arguments, metadata, time = (_object(state.get(name)) for name in ("input", "metadata", "time"))
-    status, error = state.get("status"), _text(state.get("error"))
+    arguments, metadata, time = (
+        as_object(state.get(name)) for name in ("input", "metadata", "time")
+    )
+    status, error = state.get("status"), as_text(state.get("error"))
+    if tool == _INVALID and status == "completed":
+        # What the model called is no tool, or not called so: opencode answers in its place.
+        tool, status = excerpt(as_text(arguments.get("tool")), 128) or tool, "error"
+        error = as_text(arguments.get("error")) or as_text(state.get("output"))
+        arguments = {}
     code = metadata.get("exit") if tool == _SHELL else None
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
     output = _output(state, metadata)
@@ -47,8 +56,10 @@ def call_of(part: Part) -> RunCall:
         tool=tool or "unknown",
         id=text_of(part.callID),
         arguments=_kept(tool, arguments),
-        command=excerpt(_text(arguments.get("command")), LONGEST_COMMAND) if tool == _SHELL else "",
-        folder=_text(arguments.get("workdir")) if tool == _SHELL else "",
+        command=excerpt(as_text(arguments.get("command")), LONGEST_COMMAND)
+        if tool == _SHELL
+        else "",
+        folder=as_text(arguments.get("workdir")) if tool == _SHELL else "",
         edits=_edits(tool, arguments, metadata) if status == "completed" else (),
         ok=ok,
         exit_code=exit_code,
@@ -56,7 +67,7 @@ def call_of(part: Part) -> RunCall:
         result=result,
         started_at=started,
         duration_ms=(ended - started) * 1000 if is_timed else None,  # type: ignore[operator] # both
-        sub_agent=_sub_agent(tool, arguments, _text(metadata.get("sessionId"))),
+        sub_agent=_sub_agent(tool, arguments, as_text(metadata.get("sessionId"))),
     )
 
 
@@ -67,7 +78,7 @@ def _sub_agent(tool: str, arguments: dict[str, Any], session: str) -> SubAgent |
 
 def _output(state: dict[str, Any], metadata: dict[str, Any]) -> str:
     """Return the output of a call; the full one if the model was given a summary."""
-    given, printed = _text(state.get("output")), _text(metadata.get("output"))
+    given, printed = as_text(state.get("output")), as_text(metadata.get("output"))
     return printed if printed and (not given or given.startswith(BEGINNING)) else given
 
 
@@ -95,13 +106,5 @@ def _edits(tool: str, arguments: dict[str, Any], metadata: dict[str, Any]) -> tu
     if isinstance(files, list):
         named += [each.get("filePath") if isinstance(each, dict) else each for each in files]
     paths = [each for each in named if isinstance(each, str) and each]
-    paths += patched_files(_text(arguments.get("patchText")))
+    paths += patched_files(as_text(arguments.get("patchText")))
     return tuple(dict.fromkeys(paths))[:MOST_EDITS]
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

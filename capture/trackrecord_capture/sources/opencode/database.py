@@ -5,11 +5,12 @@ be read, so that no mistake here can reach the others.
 """
 
 import itertools
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -18,39 +19,81 @@ from ..databases import open_read_only
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from .calls import call_of
-from .records import Part, Session, SessionMessage, decode_message, decode_part
+from .records import Part, Session, decode_message, decode_part, decode_whole_message
 from .runs import MOST_CALLS, StoredMessage, exchanges, run_of
 
-_READABLE: Final = frozenset({"session", "message", "part"})
+_READABLE: Final = frozenset(
+    {"session", "message", "part", "session_v2", "session_message", "sqlite_master"}
+)
+# How the tables of a later version are named.
+_VERSIONED: Final = re.compile(r"(?:session|message|part|session_message)_v\d+")
 # A part with a longer text than this (a file that was attached) holds no call.
 _LONGEST_PART: Final = 16 * 1024 * 1024
 
-_SESSIONS: Final = """
-    SELECT session.id, session.parent_id, session.directory,
-           json_extract(session.revert, '$.messageID'),
-           CASE WHEN session.revert IS NULL THEN 0 ELSE session.time_updated END AS reverted_at,
-           max(message.time_updated) AS changed_at
-    FROM session JOIN message ON message.session_id = session.id
-    GROUP BY session.id
+
+class _Queries(NamedTuple):
+    """The questions that are put to the tables of one version.
+
+    Attributes:
+        tables: those that it needs.
+        sessions: the sessions that changed at a moment or later.
+        messages: the messages of a session, in order.
+        prompt: the last prompt of a session up to a moment.
+        parents: the message of a session whose call started another session.
+    """
+
+    tables: frozenset[str]
+    sessions: str
+    messages: str
+    prompt: str
+    parents: str
+
+
+_CHANGED: Final = """
+    SELECT s.id, coalesce(s.parent_id, ''), coalesce(s.directory, ''),
+           coalesce(json_extract(s.revert, '$.messageID'), ''),
+           CASE WHEN s.revert IS NULL THEN 0 ELSE s.time_updated END AS reverted_at,
+           max(m.time_updated) AS changed_at, s.time_created
+    FROM {session} s JOIN {message} m ON m.session_id = s.id
+    GROUP BY s.id
     HAVING max(reverted_at, changed_at) >= ?
-    ORDER BY max(reverted_at, changed_at), session.id
+    ORDER BY max(reverted_at, changed_at), s.id
 """
-_MESSAGES: Final = """
-    SELECT id, time_updated, data FROM message WHERE session_id = ? ORDER BY time_created, id
+_ASKED: Final = """
+    SELECT m.id, s.directory FROM {message} m JOIN {session} s ON s.id = m.session_id
+    WHERE m.session_id = ? AND m.time_created <= ? AND {role} = 'user'
+    ORDER BY m.time_created DESC, m.id DESC LIMIT 1
 """
 _PARTS: Final = """
     SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id
 """
-_PROMPT: Final = """
-    SELECT message.id, session.directory
-    FROM message JOIN session ON session.id = message.session_id
-    WHERE session_id = ? AND message.time_created <= ? AND json_extract(data, '$.role') = 'user'
-    ORDER BY message.time_created DESC, message.id DESC LIMIT 1
-"""
-_PARENTS: Final = """
-    SELECT message_id FROM part
-    WHERE session_id = ? AND json_extract(data, '$.state.metadata.sessionId') = ? LIMIT 1
-"""
+_FIRST: Final = _Queries(
+    tables=frozenset({"session", "message"}),
+    sessions=_CHANGED.format(session="session", message="message"),
+    messages="""
+        SELECT id, time_updated, data, '' FROM message
+        WHERE session_id = ? ORDER BY time_created, id
+    """,
+    prompt=_ASKED.format(
+        session="session", message="message", role="json_extract(m.data, '$.role')"
+    ),
+    parents="""
+        SELECT message_id FROM part
+        WHERE session_id = ? AND json_extract(data, '$.state.metadata.sessionId') = ? LIMIT 1
+    """,
+)
+_SECOND: Final = _Queries(
+    tables=frozenset({"session_v2", "session_message"}),
+    sessions=_CHANGED.format(session="session_v2", message="session_message"),
+    messages="""
+        SELECT id, time_updated, data, type FROM session_message
+        WHERE session_id = ? ORDER BY seq, id
+    """,
+    prompt=_ASKED.format(session="session_v2", message="session_message", role="m.type"),
+    parents="""
+        SELECT id FROM session_message WHERE session_id = ? AND instr(data, ?) LIMIT 1
+    """,
+)
 
 
 def open_sessions(path: Path) -> AbstractContextManager[sqlite3.Connection]:
@@ -69,7 +112,11 @@ def prompt_at(path: Path, session: str, at: float) -> RecordedPrompt | None:
         sqlite3.Error: the database cannot be read.
     """
     with open_sessions(path) as database:
-        found = database.execute(_PROMPT, (session, int(at * 1000))).fetchone()
+        asked = (
+            database.execute(queries.prompt, (session, int(at * 1000))).fetchone()
+            for queries in _queries_for(_tables(database))
+        )
+        found = next(filter(None, asked), None)
     return None if found is None else RecordedPrompt(str(found[0]), str(found[1] or ""))
 
 
@@ -82,23 +129,42 @@ def read_database(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
     """
     try:
         with open_sessions(log.path) as connection:
-            yield from _Reader(connection).read(log, resume_at)
+            tables = _tables(connection)
+            known = _queries_for(tables)
+            later = sorted(filter(_VERSIONED.fullmatch, tables - _READABLE))
+            if later or not known:
+                reason = f"its tables are not known: {', '.join(later or sorted(tables)[:8])}"
+                yield Unreadable(place="the database", reason=reason)
+            for queries in known:
+                yield from _Reader(connection, queries).read(log, resume_at)
     except sqlite3.Error as error:
         yield Unreadable(place="the database", reason=str(error))
 
 
+def _tables(connection: sqlite3.Connection) -> frozenset[str]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return frozenset(name for (name,) in rows)
+
+
+def _queries_for(tables: frozenset[str]) -> list[_Queries]:
+    return [queries for queries in (_FIRST, _SECOND) if queries.tables <= tables]
+
+
 class _Reader:
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, queries: _Queries) -> None:
         self._connection = connection
+        self._queries = queries
         self._bad: list[Unreadable] = []
+        self._parts_of: dict[str, list[Part]] = {}
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
-        rows = self._connection.execute(_SESSIONS, (resume_at,)).fetchall()
-        for number, (session_id, parent, folder, reverted, reverted_at, _) in enumerate(rows, 1):
+        rows = self._connection.execute(self._queries.sessions, (resume_at,)).fetchall()
+        for number, (name, parent, folder, reverted, reverted_at, _, begun) in enumerate(rows, 1):
             session = Session(
-                id=session_id, folder=folder or "", parent=parent or "", reverted=reverted or ""
+                id=name, folder=folder, parent=parent, reverted=reverted, begun_at=begun or 0
             )
             position = log.size * number // len(rows)
+            self._parts_of.clear()
             yield from self._session(session, reverted_at, resume_at, position)
             yield from self._bad
             self._bad.clear()
@@ -138,19 +204,21 @@ class _Reader:
         return with_calls_of_sub_agent(call, inner) if inner else call
 
     def _messages(self, session_id: str) -> Iterator[StoredMessage]:
-        for message_id, touched, data in self._connection.execute(_MESSAGES, (session_id,)):
-            message = self._decoded_message(message_id, data)
-            if message is not None:
+        rows = self._connection.execute(self._queries.messages, (session_id,))
+        for message_id, touched, data, kind in rows:
+            try:
+                if kind:
+                    message, self._parts_of[message_id] = decode_whole_message(data, kind)
+                else:
+                    message = decode_message(data)
+            except (ValueError, RecursionError) as error:
+                self._bad.append(Unreadable(place=f"message {message_id}", reason=str(error)))
+            else:
                 yield StoredMessage(message_id, touched, message)
 
-    def _decoded_message(self, message_id: str, data: str | bytes) -> SessionMessage | None:
-        try:
-            return decode_message(data)
-        except (ValueError, RecursionError) as error:
-            self._bad.append(Unreadable(place=f"message {message_id}", reason=str(error)))
-            return None
-
     def _parts(self, message_id: str) -> list[Part]:
+        if self._queries is _SECOND:
+            return self._parts_of.get(message_id, [])
         parts = []
         for (data,) in self._connection.execute(_PARTS, (message_id, _LONGEST_PART)):
             try:
@@ -162,7 +230,9 @@ class _Reader:
 
     def _parent_run(self, session: Session) -> str:
         """Return the outcome_id of the run whose call started this session; "" if none is found."""
-        found = self._connection.execute(_PARENTS, (session.parent, session.id)).fetchone()
+        found = self._connection.execute(
+            self._queries.parents, (session.parent, session.id)
+        ).fetchone()
         if found is None:
             return ""
         owner = Session(id=session.parent)

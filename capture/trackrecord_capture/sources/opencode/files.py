@@ -9,6 +9,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ...agent_run import run_outcome_id
+from ..json_values import as_count, as_object, as_text
 from ..source import Log, ReadRun, Unreadable
 from .records import Part, Session, decode_message, decode_part
 from .runs import StoredMessage, exchanges, run_of
@@ -51,7 +52,7 @@ class _Reader:
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         info = self._object(self._path)
         session = _session(info, self._path.stem)
-        reverted_at = _updated(info) if session.reverted else 0
+        reverted_at = _moment(info, "updated") if session.reverted else 0
         messages = sorted(self._messages(self._path), key=_created)
         for exchange in exchanges(session, messages, self._parts, reverted_at):
             if exchange.touched >= resume_at:
@@ -96,7 +97,7 @@ class _Reader:
         except (OSError, ValueError, RecursionError) as error:
             self._note(path, error)
             return {}
-        return value if isinstance(value, dict) else {}
+        return as_object(value)
 
     def _note(self, path: Path, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -113,13 +114,12 @@ def _bytes(path: Path) -> bytes:
 
 
 def _session(info: dict[str, Any], name: str) -> Session:
-    revert = info.get("revert")
-    reverted = revert.get("messageID") if isinstance(revert, dict) else None
     return Session(
         id=name,
-        folder=_text(info.get("directory")),
-        parent=_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
-        reverted=_text(reverted),
+        folder=as_text(info.get("directory")),
+        parent=as_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
+        reverted=as_text(as_object(info.get("revert")).get("messageID")),
+        begun_at=_moment(info, "created"),
     )
 
 
@@ -137,11 +137,5 @@ def _created(stored: StoredMessage) -> tuple[float, str]:
     return (created if isinstance(created, (int, float)) else 0.0), stored.id
 
 
-def _updated(info: dict[str, Any]) -> int:
-    time = info.get("time")
-    updated = time.get("updated") if isinstance(time, dict) else None
-    return int(updated) if isinstance(updated, (int, float)) else 0
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _moment(info: dict[str, Any], name: str) -> int:
+    return as_count(as_object(info.get("time")).get(name)) or 0

@@ -12,6 +12,7 @@ from ...agents.json_text import Edit
 from ...agents.on_path import is_on_path
 from ...agents.plan import Change, Plan, change_of
 from ...agents.runtime import packaged
+from ..log_files import data_folder
 
 NAME: Final = "opencode"
 LABEL: Final = "opencode"
@@ -26,8 +27,7 @@ class OpenCodePlugin:
 
     def folder(self) -> Path:
         """Return where its database is."""
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        return Path(data) / "opencode"
+        return data_folder(NAME)
 
     def plugin_path(self) -> Path:
         """Return the plugin's file."""

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.text.hints import without_hints
+
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind
 from ...shell.git import commits_and_reverts
 from ...verdict.phrases import goes_on
@@ -121,7 +123,8 @@ def _words(parts: Iterable[Part]) -> str:
             texts.append(text_of(part.text))
         elif part.type == "subtask":
             texts.append(text_of(part.prompt) or text_of(part.command))
-    return _unquoted("\n".join(text for text in texts if text.strip()).strip())
+    words = without_hints("\n".join(text for text in texts if text.strip()))
+    return _unquoted(words.strip())
 
 
 def _unquoted(words: str) -> str:
@@ -182,6 +185,9 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
         usd=_usd(told),
         commits=commits,
         reverts=reverts,
+        # A fork gives its copies ids of its own, and leaves the times as they are.
+        record=f"{exchange.words}@{first}",
+        is_copy=first * 1000 < exchange.session.begun_at,
     )
 
 

@@ -1,66 +1,47 @@
 """pi: the sessions that it keeps for each folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action, CodingAgent
+from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
-from ..log_files import by_last_change, home_of, logs_in
-from ..message_logs import read_records
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from ..moments import seconds_of
-from ..source import Log, ReadRun, Unreadable
-
-__all__ = ["AGENT", "Pi"]
 
 _NAME: Final = "pi"
 _HOME_VARIABLE: Final = "PI_CODING_AGENT_DIR"
 _SHELL: Final = "bash"
 _STOPPED: Final = "Command aborted"
-TOOLS: Final[Mapping[str, Action]] = {
-    "bash": "shell",
-    "edit": "edit",
-    "write": "write",
-    "read": "read",
-    "grep": "search",
-    "find": "search",
-    "ls": "search",
-    "subagent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="bash",
+    edit="edit",
+    write="write",
+    read="read",
+    search="grep find ls",
+    delegate="subagent",
+)
 
 
-class Pi:
-    """The sessions of pi; see `Source`."""
-
-    name = _NAME
-    pattern = "sessions/--*--/*_*.jsonl"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of sessions."""
-        return (home_of(_HOME_VARIABLE, ".pi/agent") / "sessions",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, "--*--/*_*.jsonl"))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        yield from read_records(log, resume_at, _Session())
+def _folders() -> Sequence[Path]:
+    return (home_of(_HOME_VARIABLE, ".pi/agent") / "sessions",)
 
 
 class _Session:
     """Reads the entries of one session; see `MessageReader`."""
 
-    def __init__(self) -> None:
+    def __init__(self, _path: Path) -> None:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def describe(self, record: dict[str, Any]) -> None:
         """Take the session's id and its folder."""
         self.conversation.session = as_text(record.get("id"))
         self.conversation.folder = as_text(record.get("cwd"))
+        self.conversation.begun_at = seconds_of(record.get("timestamp"))
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take an entry."""
@@ -124,5 +105,15 @@ class _Session:
 
 
 AGENT: Final = CodingAgent(
-    label="pi", source=Pi(), tools=TOOLS, tried="0.74.2", home_variable=_HOME_VARIABLE
+    label="pi",
+    source=SessionFiles(
+        name=_NAME,
+        pattern="sessions/--*--/*_*.jsonl",
+        folders=_folders,
+        reader=_Session,
+        below="--*--/*_*.jsonl",
+    ),
+    tools=TOOLS,
+    tried="0.74.2",
+    home_variable=_HOME_VARIABLE,
 )

@@ -1,39 +1,16 @@
 """Qwen Code: the chats that it keeps for each project, one for each session."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ...agents.settings_hooks import SettingsHooks
 from ..declaration import CodingAgent
-from ..log_files import by_last_change, home_of, logs_in
-from ..message_logs import read_records
-from ..source import Log, ReadRun, Unreadable
+from ..log_files import home_of
+from ..message_logs import SessionFiles
 from .chat import TOOLS, QwenChat
-
-__all__ = ["AGENT", "QwenCode"]
 
 _NAME: Final = "qwen-code"
 _HOME_VARIABLE: Final = "QWEN_HOME"
-
-
-class QwenCode:
-    """The chats of Qwen Code; see `Source`."""
-
-    name = _NAME
-    pattern = ".qwen/projects/*/chats/*.jsonl"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of projects."""
-        return (_folder() / "projects",)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the chats in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, "chats/*.jsonl"))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a chat; see `Source.read`."""
-        yield from read_records(log, resume_at, QwenChat(_NAME))
 
 
 def _folder() -> Path:
@@ -42,7 +19,13 @@ def _folder() -> Path:
 
 AGENT: Final = CodingAgent(
     label="Qwen Code",
-    source=QwenCode(),
+    source=SessionFiles(
+        name=_NAME,
+        pattern=".qwen/projects/*/chats/*.jsonl",
+        folders=lambda: (_folder() / "projects",),
+        reader=lambda _path: QwenChat(_NAME),
+        below="chats/*.jsonl",
+    ),
     tools=TOOLS,
     tried="0.15.10",
     hooks=SettingsHooks(

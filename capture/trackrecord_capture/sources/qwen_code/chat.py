@@ -6,31 +6,24 @@ from typing import Any, Final
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
-from ..declaration import Action
+from ..declaration import Action, tools_of
 from ..json_values import as_count, as_list, as_object, as_text
 from ..moments import seconds_of
 
-TOOLS: Final[Mapping[str, Action]] = {
-    "run_shell_command": "shell",
-    "edit": "edit",
-    "replace": "edit",
-    "write_file": "write",
-    "read_file": "read",
-    "read_many_files": "read",
-    "grep_search": "search",
-    "search_file_content": "search",
-    "glob": "search",
-    "list_directory": "search",
-    "web_search": "web_search",
-    "task": "delegate",
-    "agent": "delegate",
-}
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="run_shell_command",
+    edit="edit replace",
+    write="write_file",
+    read="read_file read_many_files",
+    search="grep_search search_file_content glob list_directory",
+    web_search="web_search",
+    delegate="task agent",
+)
 _NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 # The answer to the model: what was run, where, what it printed, and how it ended, a line for each.
 _OUTPUT: Final = re.compile(r"^Output: (.*?)^Error: ", re.MULTILINE | re.DOTALL)
 _EXIT: Final = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
-_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _API_ERROR: Final = "qwen-code.api_error"
 
 
@@ -86,10 +79,7 @@ class QwenChat:
         text = as_text(told.get("error")) or as_text(told.get("output"))
         status = outcome.get("status")
         if status == "cancelled":
-            if _REFUSED.search(text[:1000]):
-                self.conversation.refuse(call_id, text, at)
-            else:
-                self.conversation.result(call_id, text, ok=None, at=at)
+            self.conversation.cancel(call_id, text, at)
             return
         if status == "error" or "error" in told or response.get("name") != _SHELL:
             ok = status != "error" and "error" not in told

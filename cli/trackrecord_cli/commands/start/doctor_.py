@@ -40,6 +40,8 @@ def command(*, as_json: bool) -> int:
     from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.agents.doctor import diagnose
     from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
+    from trackrecord_capture.sources.register import known_sources
+    from trackrecord_capture.sources.unread_files import unread_remarks
 
     settings = load_daemon_settings()
     home = settings.home
@@ -47,7 +49,7 @@ def command(*, as_json: bool) -> int:
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
     origins = ProjectClaims(home).origins()
-    gone = gone_remark()
+    notes = [*unread_remarks(known_sources().values()), *filter(None, [gone_remark()])]
     if as_json:
         document = _document(found)
         print_json(
@@ -55,7 +57,7 @@ def command(*, as_json: bool) -> int:
             | {
                 "well": is_well,
                 "advice": [*document["advice"], *server.advice],
-                "notes": [gone] if gone else [],
+                "notes": notes,
                 "redis": _redis_document(server),
                 "traces": _traces_document(traces),
                 "projects": list(map(asdict, origins)),
@@ -68,8 +70,8 @@ def command(*, as_json: bool) -> int:
         if traces is not None:
             _print_traces(traces)
         _print_projects(origins)
-        if gone:
-            click.echo(gone)
+        for note in notes:
+            click.echo(one_line(note, _LONGEST_LINE))
     return 0 if is_well else _NO
 
 
