@@ -136,6 +136,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
             if the line ends with it.
         tail: how many lines at the end of its output are shown at most; None if all are, 0 if
             another part of it is.
+        is_script: whether it is a script of the project, which may print anything.
     """
 
     name: str
@@ -146,6 +147,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
     failed_otherwise: bool
     status: str = ""
     tail: int | None = None
+    is_script: bool = False
 
     @property
     def of_tests(self) -> bool:
@@ -183,6 +185,7 @@ def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCh
                     failed_otherwise=is_own and _is_alone_to_fail(told, place),
                     status=status.pattern,
                     tail=shown_lines(steps, place),
+                    is_script=script_of(step) not in ("", *CONSOLES),
                 )
             )
     return tuple(found)

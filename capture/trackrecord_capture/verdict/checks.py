@@ -4,11 +4,16 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_wanted_failure
+from trackrecord.learning.advice.runs.failures import (
+    error_line,
+    has_not_started,
+    is_unreachable,
+    is_wanted_failure,
+)
 from trackrecord.learning.competences.episodes.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
@@ -18,14 +23,25 @@ from ..shell.programs import Purpose
 from ..shell.purposes import OwnChecks, own_checks
 from ..shell.scopes import scope_of
 from ..shell.steps import ShellStep, steps_of
-from .summaries import OutputPart, OutputSummary, summary_of
+from .summaries import OutputPart, OutputSummary, has_test_result, part_of, summary_of
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})
 _SEVERAL: Final = 2
 _LONGEST_READ: Final = 4096
-_NOT_STARTED: Final = frozenset({126, 127})
+_COULD_NOT_RUN: Final = frozenset({126, 127})
+# A longer output is that of a check that ran, whatever its tests print.
+_FEW_LINES: Final = 20
+# What launchers say at last pushes what the check itself says out of fewer lines.
+_ENOUGH_LINES: Final = 10
+_SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
+# No more than that it failed, as Claude Code's events have it.
+_ONLY_FAILED: Final = re.compile(
+    r"\s*(?:Error: )?(?:(?:Shell )?command failed(?: with)?|process exited with)?\s*"
+    r"(?:exit (?:code|status)|code)?:? ?\d{0,10}[.\s]*\Z",
+    re.IGNORECASE,
+)
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
 )
@@ -33,6 +49,9 @@ _SCRATCH: Final = re.compile(
 # of a sub-agent follow each other within the call that started it.
 Moment = tuple[int, int]
 _STEPS_OF_CALL: Final = 1000
+
+
+CheckState = Literal["passed", "ran", "not started"]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +64,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         says: the command, and the words that tell the result.
         words: these words alone; "" if only the exit status tells it.
         is_hidden: whether it ran tests of which nothing is seen, so that they may have failed.
+        state: "passed", "ran" with another result, or "not started"; None if that is not known.
     """
 
     check: ShellCheck
@@ -53,6 +73,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     says: str
     words: str = ""
     is_hidden: bool = False
+    state: CheckState | None = None
 
 
 def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -93,17 +114,13 @@ def findings_of(run: AgentRun) -> frozenset[int]:
     """
     failed = [place for place, call in enumerate(run.calls) if call.ok is False]
     return frozenset(
-        result.at[0]
-        for result in _results_at(run, failed)
-        if result.passed is False and _has_found(run.calls[result.at[0]], result.words)
+        result.at[0] for result in _results_at(run, failed) if _has_found(run, result)
     )
 
 
-def _has_found(call: RunCall, words: str) -> bool:
-    if words:
-        return not has_not_started(words)
+def _has_found(run: AgentRun, result: Result) -> bool:
     # Another tool that is named after a check may have failed for reasons of its own.
-    return bool(call.command) and not has_not_started(error_line(call.result or call.error))
+    return result.passed is False and bool(result.words or run.calls[result.at[0]].command)
 
 
 def _results_at(
@@ -233,25 +250,64 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
     ]
     for check, (passed, summary) in zip(checks, _first_to_fail(checks, found), strict=True):
         shown = " ".join(steps[check.place].words)
+        state = _state(call, check, passed, summary, output)
+        has_failed = passed is False and state != "not started" and not is_wanted
         yield Result(
             check=check,
             at=(place, check.place),
-            passed=None if passed is False and is_wanted else passed,
+            passed=passed or (False if has_failed else None),
             says=f"{shown}: {summary.says}" if summary else shown,
             words=summary.says if summary else "",
-            is_hidden=_is_hidden(call, check, passed, summary),
+            is_hidden=passed is summary is state is None and _may_have_run(call, check),
+            state=state,
         )
 
 
-def _is_hidden(
-    call: RunCall, check: ShellCheck, passed: bool | None, summary: OutputSummary | None
-) -> bool:
-    if passed is not None or summary is not None or not check.of_tests:
+def _state(
+    call: RunCall,
+    check: ShellCheck,
+    passed: bool | None,
+    summary: OutputSummary | None,
+    output: str,
+) -> CheckState | None:
+    """Return whether a check started, and passed.
+
+    Tests that failed have started if their output holds a result of theirs. Of other checks, and
+    where not all is seen, only words say that they have not.
+    """
+    if passed:
+        return "passed"
+    if call.exit_code in _COULD_NOT_RUN:
+        return "not started"
+    words = summary.says if summary else ""
+    telling = error_line(output)
+    if passed is False and _shows_tests(call, check, output):
+        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
+        return "ran" if has_test_result(output) and not is_away else "not started"
+    if passed is False and words:
+        return "not started" if has_not_started(words) else "ran"
+    is_short = call.ok is False or output.count("\n") < _FEW_LINES
+    if is_short and (has_not_started(telling) or is_unreachable(telling)):
+        return "not started"
+    return None
+
+
+def _shows_tests(call: RunCall, check: ShellCheck, output: str) -> bool:
+    """Return whether the result of tests would be seen, had a runner of tests started."""
+    if not check.of_tests or check.is_script or _ONLY_FAILED.match(output):
         return False
-    has_run = call.exit_code not in _NOT_STARTED and not (
-        check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
-    )
-    return has_run and not _never_ran(call)
+    part = part_of(output, check.tail)
+    if _exit_says(_exit_code(call, check, output), check) is None:
+        # Only words say that it failed, and tests print any.
+        return part is OutputPart.WHOLE and output.count("\n") < _ENOUGH_LINES
+    is_enough = check.tail is None or check.tail >= _ENOUGH_LINES
+    return part is OutputPart.WHOLE or (part is OutputPart.END and is_enough)
+
+
+def _may_have_run(call: RunCall, check: ShellCheck) -> bool:
+    """Return whether a check ran tests, of whose result nothing is seen."""
+    is_empty = check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
+    return check.of_tests and not is_empty and not _never_ran(call)
 
 
 def _found(
@@ -259,7 +315,7 @@ def _found(
 ) -> tuple[bool | None, OutputSummary | None]:
     """Return whether a check passed, and the words that show it."""
     code = _exit_code(call, check, output)
-    summary = summary_of(output, _part(check, output), of_tests=of_tests)
+    summary = summary_of(output, part_of(output, check.tail), of_tests=of_tests)
     passed = _exit_says(code, check)
     if summary is None or code in _NO_RESULT or (check.status == "" and _was_killed(call)):
         return passed, summary
@@ -281,14 +337,6 @@ def _printed(call: RunCall) -> str:
     if not said:
         return output
     return "\n".join(line for line in output.splitlines() if line.strip() not in said)
-
-
-def _part(check: ShellCheck, output: str) -> OutputPart:
-    if check.tail is None:
-        return OutputPart.WHOLE
-    if check.tail == 0:
-        return OutputPart.SOME
-    return OutputPart.END if output.count("\n") + 1 >= check.tail else OutputPart.WHOLE
 
 
 def _exit_code(call: RunCall, check: ShellCheck, output: str) -> int | None:

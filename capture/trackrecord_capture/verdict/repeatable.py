@@ -9,12 +9,6 @@ import shlex
 from collections.abc import Sequence, Set
 from typing import Final, Literal
 
-from trackrecord.learning.advice.runs.failures import (
-    error_line,
-    has_not_started,
-    is_unreachable,
-    may_not_have_started,
-)
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.outcome import CallCheck
 
@@ -31,10 +25,6 @@ CheckKind = Literal["test", "lint", "type check", "build", "check"]
 LONGEST_LINE: Final = 300
 _MOST_CHECKS: Final = 8
 _MOST_ABOVE: Final = 2
-_COULD_NOT_RUN: Final = frozenset({126, 127})
-# A longer output is that of a check that ran, whatever its tests print.
-_FEW_LINES: Final = 20
-_SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 # Steps that only prepare the shell in which the check runs.
 _PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
 _PRINTS: Final = frozenset({"echo", "printf", "pwd", "true", "date", "set"})
@@ -85,7 +75,7 @@ def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[C
     steps = steps_of(call.command)
     found, has_stopped = [], False
     for result in results[:_MOST_CHECKS]:
-        state = None if has_stopped else _state(call, result)
+        state = None if has_stopped else result.state
         has_stopped = has_stopped or state != "passed"
         found.append(
             CallCheck(
@@ -107,22 +97,6 @@ def kind_of(check: ShellCheck, steps: Sequence[ShellStep]) -> CheckKind:
     """
     purpose = purpose_of(steps[check.place])
     return _KINDS.get(purpose, "test" if check.of_tests else "check")
-
-
-def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not started"] | None:
-    output = call.result or call.error
-    if call.exit_code in _COULD_NOT_RUN and result.passed is not True:
-        return "not started"
-    if result.passed:
-        return "passed"
-    telling = error_line(output) if may_not_have_started(output) else ""
-    if result.words and result.passed is False:
-        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
-        return "not started" if is_away or has_not_started(result.words) else "ran"
-    is_short = call.ok is False or output.count("\n") < _FEW_LINES
-    if is_short and (has_not_started(telling) or is_unreachable(telling)):
-        return "not started"
-    return None
 
 
 class _Lines:

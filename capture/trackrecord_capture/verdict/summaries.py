@@ -194,6 +194,39 @@ _NOT_RUN_HINTS: Final = (
 )  # fmt: skip
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
+# A number that is no part of a version, a path or a place.
+_COUNT: Final = r"(?<![\w.@/:-])\d{1,7}"
+# Printed only where tests ran, however they ended: a count of them, the result of one by its name,
+# a failed assertion, a place where code does not compile.
+_RESULT: Final = re.compile(
+    rf"""
+      {_COUNT}\ (?:[a-z][\w-]{{0,20}}\ ){{0,2}}(?i:pass(?:ed|es|ing)?|fail(?:ed|s|ing|ures?)?
+          |skipped|pending|succeeded|success(?:es)?|tests?|specs?|suites?|scenarios?|examples?
+          |assertions?|subtests?|errored)\b
+    | \b(?i:pass(?:ed)?|fail(?:ed|ing|ures?)?|errors|tests?(?:\ run)?|specs|suites|scenarios
+          |assertions|skipped|total)\ {{0,8}}(?:=\ ?|:\ {{1,8}}|\|\ {{1,8}}|\ )\d
+    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\S+/)
+    | ^\s*(?:---|===)\ (?:PASS|FAIL|SKIP|RUN) | ^\W{{0,8}}\((?:pass|fail)\)\ | ^\d\d:\d\d\ \+\d
+    | \.{{3}}\ ?(?:ok|OK|FAIL(?:ED)?|ERROR|PASS(?:ED)?|skipped)\b
+    | (?<!BUILD)\ (?:PASSED|FAILED)(?:\s|$)
+    | ^\s*(?:[✓✔√]|[✗✘✖×✕])\ (?!.{{0,200}}\b(?i:errors?|cannot|can't|not\ found|missing|unable
+          |could\ not|failed\ to|no\ such|buil[dt]|compiled|loaded|config\w*)\b)
+    | {_COUNT}\ errors?\ (?:in|during)\ | ^[.FEsxS]{{3,200}}\s*(?:\[\ *\d+%\])?$
+    | \b[Aa]ssert(?:ion)?\w{{0,8}}(?:Error\b|\ failed|\ `)
+    | \S[:(\[]\d{{1,7}}(?:[:,]\d{{1,5}})?[\])]?:?\ {{1,4}}(?:fatal\ |syntax\ )?error\b
+    | [._-](?:test|spec)\.\w{{1,4}}:\d | \.go:\d{{1,7}}:\d | ^error\[\w{{1,12}}\]
+    """,
+    re.VERBOSE,
+)
+# Runners of tasks repeat what they run, and count their own tasks.
+_OF_TASKS: Final = re.compile(r"\s*(?:[>$+] |(?:Tasks|Cached):)")
+_MOST_AT_ENDS: Final = 16 * 1024
+# A client shows no more than the beginning, or has left out a part.
+_CUT_AT_END: Final = re.compile(
+    r"(?:(?<![.\w])(?:\.\.\.|…)|\b(?:truncated|omitted)\b)[\])}.\s]*(?:</[\w-]{1,40}>\s*)*\Z"
+)
+_CUT: Final = re.compile(r"(?:\.\.\.|[…\[(])[^\n]{0,80}\b(?:truncated|omitted)\b", re.IGNORECASE)
+
 
 class OutputSummary(msgspec.Struct, frozen=True):
     """The evidence in a tool's output on how it ended.
@@ -238,6 +271,29 @@ def summary_of(
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
     passed = passed or _of_several_lines(text, part, of_tests)
     return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
+
+
+def part_of(output: str, most: int | None) -> OutputPart:
+    """Return the part of an output that is seen.
+
+    Args:
+        output: what is seen.
+        most: the most lines at its end that were shown; None if all were, 0 if others were.
+    """
+    if most == 0 or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
+        return OutputPart.SOME
+    is_end = most is not None and output.count("\n") + 1 >= most
+    return OutputPart.END if is_end or _CUT.search(output) else OutputPart.WHOLE
+
+
+def has_test_result(output: str) -> bool:
+    """Return whether an output holds a result of tests: without one, none of them ran."""
+    if len(output) > 2 * _MOST_AT_ENDS:
+        output = f"{output[:_MOST_AT_ENDS]}\n{output[-_MOST_AT_ENDS:]}"
+    return any(
+        _RESULT.search(line) and not _OF_TASKS.match(line)
+        for line in _ANSI.sub("", output).splitlines()
+    )
 
 
 def _telling_lines(text: str) -> Iterator[str]:

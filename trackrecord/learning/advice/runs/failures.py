@@ -124,13 +124,6 @@ _UNREACHABLE: Final = re.compile(
     r"|is the server running|connect: no such file",
     re.IGNORECASE,
 )
-# One of these is in every text that matches one of the two.
-_NOT_STARTED_WORDS: Final = (
-    "not found", "no module", "no such", "recogni", "not installed", "unknown ", "illegal ",
-    "invalid ", "unexpected ", "missing script", "denied", "connect", "refused", "can't open",
-    "cannot open", "server running",
-)  # fmt: skip
-
 _NAMES_REMEDY: Final = re.compile(
     r"has not been read yet|\bread (?:it|the file) (?:first|again)|must read (?:it|the file)"
     r"|use the read tool first|modified since (?:it was last )?read|set replace_all to true",
@@ -193,17 +186,6 @@ def has_not_started(error: str) -> bool:
 def is_unreachable(error: str) -> bool:
     """Return whether an error says that a server that is needed is away."""
     return _UNREACHABLE.search(error) is not None
-
-
-def may_not_have_started(text: str) -> bool:
-    """Return whether the significant line of a text may show that a program did not start.
-
-    Or that a server is away. Most outputs do not, and their significant line need not be found.
-    """
-    if "\x1b" in text:
-        return True
-    lower = " ".join(_without_rules(text).lower().split())
-    return any(word in lower for word in _NOT_STARTED_WORDS)
 
 
 def names_its_remedy(error: str) -> bool:
