@@ -6,7 +6,7 @@ from typing import Final
 from .steps import ShellStep, steps_of
 
 # Programs that always change the files they are given.
-_CHANGE: Final = frozenset({
+CHANGES: Final = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "truncate", "patch", "rsync", "unzip", "rename", "dd",
     "shred", "install", "apply_patch", "applypatch", "sponge", "unlink", "codemod", "jscodeshift",
 })  # fmt: skip
@@ -104,7 +104,7 @@ def step_edits(step: ShellStep) -> tuple[str, ...]:
     if not step.words:
         return ()
     name, rest = step.words[0], step.words[1:]
-    if name in _CHANGE:
+    if name in CHANGES:
         return _files(rest)
     if name == "git":
         return ("",) if _git_changes(list(rest)) else ()

@@ -18,7 +18,8 @@ from trackrecord.learning.competences.episodes.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
-from ..shell.edits import edits_of
+from ..shell.edits import CHANGES, edits_of
+from ..shell.names import LOOKS, TRIVIAL
 from ..shell.programs import Purpose
 from ..shell.purposes import OwnChecks, own_checks
 from ..shell.scopes import scope_of
@@ -42,6 +43,9 @@ _ONLY_FAILED: Final = re.compile(
     r"(?:exit (?:code|status)|code)?:? ?\d{0,10}[.\s]*\Z",
     re.IGNORECASE,
 )
+_STOPS: Final = TRIVIAL | LOOKS | CHANGES
+# In front of the name of what failed: "/bin/bash: line 1: cd: ", "(eval):cd:1: ".
+_SHELL_SAYS: Final = r"^(?:[^\s:]{1,80}:\s?(?:(?:line )?\d{1,5}:\s)?)?"
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
 )
@@ -86,7 +90,8 @@ def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     places = range(first[0], len(run.calls))
     with_sub_agents = changed is not None
     results = _results_at(run, places, with_sub_agents=with_sub_agents)
-    return tuple(result for result in results if result.at >= first)
+    roots = _roots(run) if changed else frozenset()
+    return tuple(each for each in results if each.at >= first and _is_near(each, roots))
 
 
 def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -94,8 +99,30 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     if changed is None:
         return ()
     places = range(min(changed[0] + 1, len(run.calls)))
-    results = _results_at(run, places, with_sub_agents=True)
-    return tuple(result for result in results if result.at < changed)
+    results, roots = _results_at(run, places, with_sub_agents=True), _roots(run)
+    return tuple(each for each in results if each.at < changed and _is_near(each, roots))
+
+
+def _roots(run: AgentRun) -> frozenset[str]:
+    """Return the folders that a run works in: its own, and those of the files that it changed."""
+    own = own_checks(run.own_checks)
+    edited = {file for call in run.calls for _, file in _edits(call, own) if file.startswith("/")}
+    folders = {run.folder, *map(posixpath.dirname, edited)}
+    return frozenset(each for each in folders if each.startswith("/"))
+
+
+def _is_near(result: Result, roots: frozenset[str]) -> bool:
+    """Return whether a check ran on something in the folders of the work, or on what holds them."""
+    targets = {each.rpartition("@")[2].lstrip("=") for each in result.check.scope.targets}
+    places = {each for each in targets if each.startswith("/") and not each.startswith("//")}
+    if not roots or not places:
+        return True
+    return any(
+        f"{one}/".startswith(f"{other.rstrip('/')}/")
+        for root in roots
+        for place in places
+        for one, other in ((root, place), (place, root))
+    )
 
 
 def results_by_call(run: AgentRun) -> dict[int, list[Result]]:
@@ -240,8 +267,19 @@ def _of_tool(place: int, call: RunCall) -> Result:
     return Result(check=check, at=(place, 0), passed=passed, says=says, words=words)
 
 
+def _never_reached(steps: Sequence[ShellStep], place: int, output: str) -> bool:
+    """Return whether a step in front says that it failed, as `cd` does, and "&&" ended there."""
+    while place > 0 and steps[place - 1].joined == "&&":
+        place -= 1
+        name = steps[place].words[0] if steps[place].words else ""
+        if name in _STOPS and re.search(rf"{_SHELL_SAYS}{re.escape(name)}:", output, re.MULTILINE):
+            return True
+    return False
+
+
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
+    checks = tuple(each for each in checks if not _never_reached(steps, each.place, output))
     is_wanted = is_wanted_failure("", call.command)
     is_mixed = len({check.of_tests for check in checks}) > 1
     kinds = [check.of_tests if check.of_tests or is_mixed else None for check in checks]

@@ -160,6 +160,11 @@ _LOGGED: Final = re.compile(
     r"|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
     r"|^\S+:\d+:\d+: "
 )
+# The number of a thing that is logged, as "Task 2 failed", and not how many did.
+_NUMBERED: Final = re.compile(
+    r"\b(?!(?:with|and|had|or|of|found|total|in|all|only)\b)[A-Za-z][a-z]{0,40}[a-rt-z]\ #?\d+\ "
+    r"(?:failed|failing|errored|fails)\b"
+)
 # Words of linters and of compilers, which say nothing of tests.
 _OF_LINT: Final = re.compile(
     r"\bno issues found\b|\b0 errors\b|^0 issues|\bPrettier\b|\balready formatted$|\boffenses\b"
@@ -322,7 +327,8 @@ def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
 def _failed(lines: list[str], *, is_passed: bool) -> OutputSummary | None:
     for line in reversed(lines):
         found = _FAILED.search(line)
-        if found is None or (is_passed and _LOGGED.search(line)):
+        is_logged = found is not None and is_passed and _LOGGED.search(line)
+        if found is None or is_logged or _NUMBERED.search(line):
             continue
         is_of_tests = _OF_TESTS.search(line) is not None
         return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_of_tests)
