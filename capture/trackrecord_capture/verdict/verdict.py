@@ -199,6 +199,8 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
     after = results_since(run, changed)
+    if results_before(run, changed) and all(result.at == changed for result in after):
+        after = ()  # a linter that mends makes what was checked before it unchecked
     if not after and changed is not None:
         before = results_before(run, changed)
         yield _nothing_checked(before, "the last edit" if changed == edited else "a sub-agent")
