@@ -64,7 +64,8 @@ _WRITING: Final = frozenset({
 # Short ones, by program.
 _SHORT: Final = {
     "sed": r"-[a-zA-Z]*i", "gsed": r"-[a-zA-Z]*i", "ruby": r"-[a-zA-Z]*i",
-    "perl": r"-(?![MI])[a-zA-Z0-9]*i", "awk": r"-iinplace|inplace\Z", "gawk": r"-iinplace|inplace\Z",
+    "perl": r"-(?![MI])[a-zA-Z0-9]*i", "awk": r"-?i?inplace\Z",
+    "gawk": r"-?i?inplace\Z",
     "yq": r"-i\Z", "tar": r"-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract", "find": r"-delete\Z",
     "rubocop": r"-[aA]\Z", "standardrb": r"-[aA]\Z", "2to3": r"-w\Z", "codespell": r"-w\Z",
     "golines": r"-w\Z", "gofmt": r"-w\Z", "goimports": r"-w\Z", "gofumpt": r"-w\Z",

@@ -42,7 +42,7 @@ _NO_TASKS: Final = MAKES | _words("""
 # Behind a check they only say of what, or where.
 _QUALIFIERS: Final = frozenset({"dev", "docker", "prod", "release"})
 # What only compiles tests: "build-tests", "test-compile".
-_COMPILES: Final = re.compile(r"\A(?:build|compile)(?!.*and)|[-_:](?:compile|build)\Z", re.IGNORECASE)
+_COMPILES: Final = re.compile(r"\A(?:build|compile)(?!.*and)|[-_:](?:compile|build)\Z")
 _FIRST_WORD: Final = re.compile(r"[A-Za-z][a-z0-9]*")
 _FORMATS: Final = _words("fmt format prettier black formatting reformat")
 _RUNS: Final = _words("run start serve server dev preview exec up watch bootrun shell repl console")

@@ -140,9 +140,7 @@ def findings_of(run: AgentRun) -> frozenset[int]:
     its words say, has found nothing.
     """
     failed = [place for place, call in enumerate(run.calls) if call.ok is False]
-    return frozenset(
-        result.at[0] for result in _results_at(run, failed) if _has_found(run, result)
-    )
+    return frozenset(result.at[0] for result in _results_at(run, failed) if _has_found(run, result))
 
 
 def _has_found(run: AgentRun, result: Result) -> bool:
@@ -318,13 +316,15 @@ def _state(
     if call.exit_code in _COULD_NOT_RUN:
         return "not started"
     words = summary.says if summary else ""
-    telling = error_line(output)
+    telling = error_line(output) if part_of(output, check.tail) is not OutputPart.SOME else ""
     if passed is False and _shows_tests(call, check, output):
         is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
         return "ran" if has_test_result(output) and not is_away else "not started"
     if passed is False and words:
         return "not started" if has_not_started(words) else "ran"
     is_short = call.ok is False or output.count("\n") < _FEW_LINES
+    if check.of_tests and has_test_result(output):
+        return None
     if is_short and (has_not_started(telling) or is_unreachable(telling)):
         return "not started"
     return None

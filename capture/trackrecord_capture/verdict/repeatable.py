@@ -26,10 +26,16 @@ LONGEST_LINE: Final = 300
 _MOST_CHECKS: Final = 8
 _MOST_ABOVE: Final = 2
 # Steps that only prepare the shell in which the check runs.
-_PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
+_PREPARES: Final = re.compile(
+    r"(?:source|\.|export|nvm|fnm|pyenv|rbenv|conda|workon)[ \t]|[A-Za-z_]\w{0,127}=\S*\Z"
+)
 _PRINTS: Final = frozenset({"echo", "printf", "pwd", "true", "date", "set"})
-# What a shell would replace: the words as they are known are not what ran.
-_EXPANDED: Final = re.compile(r"[$`*?\[\]{}~\n\r\\]")
+# What another shell would replace by something else than this one did.
+_EXPANDED: Final = re.compile(r"`|\$\(|[<>]\(|[\n\r]|\\\Z")
+_VARIABLE: Final = re.compile(r"\$\{?(\w{0,128})")
+_ASSIGNED: Final = re.compile(r"(?:\A|\s)([A-Za-z_]\w{0,127})=")
+_OF_ALL_SHELLS: Final = frozenset({"HOME", "PATH", "PWD", "USER", "SHELL", "TMPDIR"})
+_DRIVE: Final = re.compile(r"\A([A-Za-z]):(?=/)")
 _KINDS: Final[dict[Purpose, CheckKind]] = {
     Purpose.TEST: "test",
     Purpose.LINT: "lint",
@@ -117,7 +123,7 @@ class _Lines:
         self._checks, self._folder = checks, folder
         self._began_in = "."
         if call.folder and folder:
-            began = posixpath.relpath(call.folder, folder)
+            began = posixpath.relpath(_with_slashes(call.folder), _with_slashes(folder))
             self._began_in = "" if began.startswith("..") else began
 
     def of(self, place: int) -> str:
@@ -131,30 +137,46 @@ class _Lines:
                 return ""
             if words[0] == "cd":
                 where = self._moved(where, words[1:])
-            elif words[0] in _PREPARES:
-                parts.append(_joined(words))
+            elif _PREPARES.match(command.text):
+                parts.append(command.text)
             elif words[0] not in _PRINTS and at not in self._checks:
                 return ""
-        if where != ".":
-            parts.insert(0, _joined(["cd", where]) if where else "")
-        parts.append(_joined(self._commands[place].words))
+        parts.append(self._commands[place].text)
+        if not where:
+            return ""
+        if where == ".":
+            parts = [self._relative(part) for part in parts]
+        else:
+            parts.insert(0, shlex.join(["cd", where]))
         line = " && ".join(parts)
-        is_shown = all(parts) and len(line) <= LONGEST_LINE and redacted(line) == line
-        return line if is_shown else ""
+        is_shown = len(line) <= LONGEST_LINE and _is_same_elsewhere(line)
+        return line if is_shown and redacted(line) == line else ""
+
+    def _relative(self, text: str) -> str:
+        """Return a part of a line with paths as they are seen from the folder of the run."""
+        return text.replace(f"{self._folder}/", "") if self._folder else text
 
     def _moved(self, where: str, to: Sequence[str]) -> str:
         """Return the folder after `cd`, as seen from the run's; "" if it lies elsewhere."""
-        if len(to) != 1 or _EXPANDED.search(to[0]) or not where:
+        if len(to) != 1 or "$" in to[0] or _EXPANDED.search(to[0]) or not where:
             return ""
-        if to[0].startswith("/"):
-            moved = posixpath.relpath(to[0], self._folder) if self._folder else ".."
+        to_folder = _with_slashes(to[0])
+        if to_folder.startswith("/"):
+            folder = _with_slashes(self._folder)
+            moved = posixpath.relpath(to_folder, folder) if folder else ".."
         else:
-            moved = posixpath.normpath(posixpath.join(where, to[0]))
+            moved = posixpath.normpath(posixpath.join(where, to_folder))
         return "" if moved.startswith("..") else moved
 
 
-def _joined(words: Sequence[str]) -> str:
-    """Return words as a shell reads them; "" where what ran cannot be known from them."""
-    if any(_EXPANDED.search(word) for word in words):
-        return ""
-    return shlex.join(words)
+def _with_slashes(path: str) -> str:
+    r"""Return a path as bash writes it: `D:\src` as `/d/src`."""
+    if "\\" not in path and ":" not in path:
+        return path
+    return _DRIVE.sub(lambda found: f"/{found[1].lower()}", path.replace("\\", "/"))
+
+
+def _is_same_elsewhere(line: str) -> bool:
+    """Return whether a line means the same in another shell: all that it uses, it sets."""
+    known = _OF_ALL_SHELLS.union(_ASSIGNED.findall(line))
+    return _EXPANDED.search(line) is None and known.issuperset(_VARIABLE.findall(line))
