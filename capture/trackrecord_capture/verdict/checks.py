@@ -277,7 +277,12 @@ def _never_reached(steps: Sequence[ShellStep], place: int, output: str) -> bool:
 
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
-    checks = tuple(each for each in checks if not _never_reached(steps, each.place, output))
+    has_result = has_test_result(output)
+    checks = tuple(
+        each
+        for each in checks
+        if (has_result or not each.is_by_name) and not _never_reached(steps, each.place, output)
+    )
     is_wanted = is_wanted_failure("", call.command)
     is_mixed = len({check.of_tests for check in checks}) > 1
     kinds = [check.of_tests if check.of_tests or is_mixed else None for check in checks]

@@ -35,6 +35,10 @@ _EXPANDED: Final = re.compile(r"`|\$\(|[<>]\(|[\n\r]|\\\Z")
 _VARIABLE: Final = re.compile(r"\$\{?(\w{0,128})")
 _ASSIGNED: Final = re.compile(r"(?:\A|\s)([A-Za-z_]\w{0,127})=")
 _OF_ALL_SHELLS: Final = frozenset({"HOME", "PATH", "PWD", "USER", "SHELL", "TMPDIR"})
+# A path that is another one on another machine.
+_OF_MACHINE: Final = re.compile(
+    r"(?:\A|[\s=\"':])(?:/(?!/|dev/|usr/|bin/|opt/|etc/)|[A-Za-z]:[\\/])"
+)
 _DRIVE: Final = re.compile(r"\A([A-Za-z]):(?=/)")
 _KINDS: Final[dict[Purpose, CheckKind]] = {
     Purpose.TEST: "test",
@@ -115,9 +119,9 @@ class _Lines:
     """
 
     def __init__(self, call: RunCall, folder: str, checks: Set[int]) -> None:
-        commands = commands_of(call.command)
+        commands, steps = commands_of(call.command), steps_of(call.command)
         # A step inside of another shell's line is none that can be told alone.
-        is_plain = len(commands) == len(steps_of(call.command))
+        is_plain = [each.words[-1:] for each in commands] == [[*each.words[-1:]] for each in steps]
         self._commands = commands if is_plain else ()
         self._is_shown = not any(command.reads for command in commands)
         self._checks, self._folder = checks, folder
@@ -161,6 +165,8 @@ class _Lines:
         if len(to) != 1 or "$" in to[0] or _EXPANDED.search(to[0]) or not where:
             return ""
         to_folder = _with_slashes(to[0])
+        if ":" in to_folder:
+            return ""
         if to_folder.startswith("/"):
             folder = _with_slashes(self._folder)
             moved = posixpath.relpath(to_folder, folder) if folder else ".."
@@ -179,4 +185,5 @@ def _with_slashes(path: str) -> str:
 def _is_same_elsewhere(line: str) -> bool:
     """Return whether a line means the same in another shell: all that it uses, it sets."""
     known = _OF_ALL_SHELLS.union(_ASSIGNED.findall(line))
-    return _EXPANDED.search(line) is None and known.issuperset(_VARIABLE.findall(line))
+    is_moved = _EXPANDED.search(line) or _OF_MACHINE.search(line)
+    return not is_moved and known.issuperset(_VARIABLE.findall(line))
