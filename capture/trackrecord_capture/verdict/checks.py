@@ -37,6 +37,7 @@ _FEW_LINES: Final = 20
 _ENOUGH_LINES: Final = 10
 _SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
+_PYTEST_REFUSED: Final = 4
 # No more than that it failed, as Claude Code's events have it.
 _ONLY_FAILED: Final = re.compile(
     r"\s*(?:Error: )?(?:(?:Shell )?command failed(?: with)?|process exited with)?\s*"
@@ -318,7 +319,8 @@ def _state(
     """
     if passed:
         return "passed"
-    if call.exit_code in _COULD_NOT_RUN:
+    is_refused = check.name == "pytest" and call.exit_code == _PYTEST_REFUSED and summary is None
+    if is_refused or call.exit_code in _COULD_NOT_RUN:
         return "not started"
     words = summary.says if summary else ""
     telling = error_line(output) if part_of(output, check.tail) is not OutputPart.SOME else ""
@@ -362,6 +364,9 @@ def _found(
     passed = _exit_says(code, check)
     if summary is None or code in _NO_RESULT or (check.status == "" and _was_killed(call)):
         return passed, summary
+    is_told = summary.passed is not False or check.is_script or not check.of_tests
+    if passed is None and not is_told and not has_test_result(output):
+        return None, None  # that something failed says its launcher, and not of what
     # Who ran nothing ends with 0 as well; a test that fails and is ignored, too.
     if passed is None or summary.passed is None:
         return summary.passed, summary

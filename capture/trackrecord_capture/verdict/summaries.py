@@ -139,6 +139,7 @@ _NOT_RUN: Final = re.compile(
     | \bfile\ or\ directory\ not\ found: | \bSessions\ not\ found: | \bCould\ not\ find\ '/
     | \bprovided\ environments\ not\ found\b | ^>\ echo\ (?![^\n]{0,200}&&)
     | ^Error:\ no\ test\ specified
+    | \bNo\ (?:projects|packages|workspaces|tasks)\ (?:matched|found|were\ (?:run|executed))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -190,7 +191,7 @@ _HINTS: Final = (
     "inspected",
     "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
     "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
-    "code style",
+    "code style", "matched", "no tasks",
 )  # fmt: skip
 # One of these stands in every line that says that nothing ran.
 _NOT_RUN_HINTS: Final = (
@@ -210,14 +211,14 @@ _RESULT: Final = re.compile(
           |assertions?|subtests?|errored)\b
     | \b(?i:pass(?:ed)?|fail(?:ed|ing|ures?)?|errors|tests?(?:\ run)?|specs|suites|scenarios
           |assertions|skipped|total)\ {{0,8}}(?:=\ ?|:\ {{1,8}}|\|\ {{1,8}}|\ )\d
-    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\S+/)
+    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\S+/|\ ?Build\ f)
     | ^\s*(?:---|===)\ (?:PASS|FAIL|SKIP|RUN) | ^\W{{0,8}}\((?:pass|fail)\)\ | ^\d\d:\d\d\ \+\d
     | \.{{3}}\ ?(?:ok|OK|FAIL(?:ED)?|ERROR|PASS(?:ED)?|skipped)\b
     | (?<!BUILD)\ (?:PASSED|FAILED)(?:\s|$)
-    | ^\s*(?:[✓✔√]|[✗✘✖×✕])\ (?!.{{0,200}}\b(?i:errors?|cannot|can't|not\ found|missing|unable
+    | ^\s*(?:[✓✔√]|[✗✘✖×✕])\ (?!.{{0,200}}\b(?i:errors?|no|cannot|can't|not\ found|missing|unable
           |could\ not|failed\ to|no\ such|buil[dt]|compiled|loaded|config\w*)\b)
     | {_COUNT}\ errors?\ (?:in|during)\ | ^[.FEsxS]{{3,200}}\s*(?:\[\ *\d+%\])?$
-    | \b[Aa]ssert(?:ion)?\w{{0,8}}(?:Error\b|\ failed|\ `)
+    | \bfailing\ tests?\b | \b[Aa]ssert(?:ion)?\w{{0,8}}(?:Error\b|\ failed|\ `)
     | \S[:(\[]\d{{1,7}}(?:[:,]\d{{1,5}})?[\])]?:?\ {{1,4}}(?:fatal\ |syntax\ )?error\b
     | [._-](?:test|spec)\.\w{{1,4}}:\d | \.go:\d{{1,7}}:\d | ^error\[\w{{1,12}}\]
     """,

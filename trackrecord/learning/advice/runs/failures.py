@@ -114,7 +114,8 @@ _LETTER: Final = re.compile(r"[^\W\d_]{2}")
 _NOT_STARTED: Final = re.compile(
     r"command not found|not found\s*$|no module named|no such file|not recogni[sz]ed|not installed"
     r"|unrecogni[sz]ed|unknown (?:option|argument|(?:sub)?command|flag)|no such option"
-    r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script|script not found"
+    r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script"
+    r"|script not found|no rule to make target"
     r"|permission denied|cannot connect|(?:can't|cannot) open",
     re.IGNORECASE,
 )
