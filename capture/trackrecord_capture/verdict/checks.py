@@ -186,19 +186,25 @@ def last_edit(run: AgentRun) -> Moment | None:
     What is written outside the working folder into a folder for temporary files, or into the
     agent's own, is not part of the work.
     """
-    own = own_checks(run.own_checks)
-    for place in range(len(run.calls) - 1, -1, -1):
-        call = run.calls[place]
-        steps = [step for step, file in _edits(call, own) if _is_work(file, call, run)]
-        steps += [
-            number * _STEPS_OF_CALL + step
-            for number, inner in enumerate(_inner(call), start=1)
-            for step, file in _edits(inner, own)
-            if _is_work(file, inner, run)
-        ]
-        if steps:
-            return place, max(steps)
-    return None
+    places = range(len(run.calls) - 1, -1, -1)
+    return next((max(moments) for place in places if (moments := _edited_at(run, place))), None)
+
+
+def first_edit(run: AgentRun) -> Moment | None:
+    """Return when the run changed a file of its work for the first time; see `last_edit`."""
+    places = range(len(run.calls))
+    return next((min(moments) for place in places if (moments := _edited_at(run, place))), None)
+
+
+def _edited_at(run: AgentRun, place: int) -> list[Moment]:
+    """Return when a call, or one of the sub-agent that it started, changed files of the work."""
+    own, call = own_checks(run.own_checks), run.calls[place]
+    return [
+        (place, number * _STEPS_OF_CALL + step)
+        for number, each in enumerate((call, *_inner(call)))
+        for step, file in _edits(each, own)
+        if _is_work(file, each, run)
+    ]
 
 
 def _edits(call: RunCall, own: OwnChecks) -> Iterator[tuple[int, str]]:
@@ -278,11 +284,11 @@ def _never_reached(steps: Sequence[ShellStep], place: int, output: str) -> bool:
 
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
-    has_result = has_test_result(output)
     checks = tuple(
         each
         for each in checks
-        if (has_result or not each.is_by_name) and not _never_reached(steps, each.place, output)
+        if not (each.is_by_name and not has_test_result(output))
+        and not _never_reached(steps, each.place, output)
     )
     is_wanted = is_wanted_failure("", call.command)
     is_mixed = len({check.of_tests for check in checks}) > 1
@@ -300,7 +306,8 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
             passed=passed or (False if has_failed else None),
             says=f"{shown}: {summary.says}" if summary else shown,
             words=summary.says if summary else "",
-            is_hidden=passed is summary is state is None and _may_have_run(call, check),
+            is_hidden=all(each is None for each in (passed, summary, state))
+            and _may_have_run(call, check),
             state=state,
         )
 
