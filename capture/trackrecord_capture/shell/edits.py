@@ -42,6 +42,8 @@ _PACKAGE_MANAGERS: Final = frozenset({
     "bun", "bundle", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "npm", "pdm",
     "pipenv", "pixi", "pnpm", "poetry", "rye", "uv", "yarn",
 })  # fmt: skip
+# More than one word is a task, or a program's own word.
+_RUNS_OTHERS: Final = TASK_RUNNERS | {"pnpm", "yarn"}
 _ADDS: Final = frozenset({
     "add", "dedupe", "get", "remove", "require", "rm", "un", "uninstall", "up", "update",
     "upgrade",
@@ -192,7 +194,7 @@ def _is_told_to(step: ShellStep) -> bool:
     operands = leading_operands(list(step.words[1:]))
     if step.words[0] in _PACKAGE_MANAGERS and _manages(step.words[0], operands):
         return True
-    is_several = step.words[0] in TASK_RUNNERS or operands[:1] == ["mod"]
+    is_several = step.words[0] in _RUNS_OTHERS or operands[:1] == ["mod"]
     told = [script_of(step), step_name(step), *operands[: None if is_several else 1]]
     # "Format-Table" is of another kind of shell.
     words = words_of(" ".join(told)) if told[1][:1].islower() else frozenset[str]()

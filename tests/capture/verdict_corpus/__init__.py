@@ -9,6 +9,8 @@ what the command printed. ENDING is "passed", "failed", "nothing" (nothing was c
 runners printed when they were run on small projects, the second what is written by hand. There,
 ENDING may also be "not started", and "hidden" where what the line shows tells no result.
 
+`editing_lines.txt` and `keeping_lines.txt` hold command lines that change the work, and others.
+
 `not_cleared.txt`, `cleared.txt` and `proves_nothing.txt` hold one run a line: its calls in order,
 each with how it ended.
 """
