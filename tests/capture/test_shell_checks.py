@@ -96,9 +96,9 @@ def test_what_changes_the_work():
     """Formatters, generators, package managers, downloads and editors, by task or by option."""
     assert [line for line in lines_in("editing_lines.txt") if not edits_of(line)] == []
     assert [line for line in lines_in("keeping_lines.txt") if edits_of(line)] == []
-    assert edits_of("sed -i s/a/b/ /tmp/notes; curl -o /tmp/x https://example.com/x") == (
-        (0, "/tmp/notes"),
-        (1, "/tmp/x"),
+    assert edits_of("sed -i s/a/b/ /opt/notes; curl -o /opt/x https://example.com/x") == (
+        (0, "/opt/notes"),
+        (1, "/opt/x"),
     )
 
 

@@ -16,17 +16,13 @@ from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of
 from .wrappers import unwrapped
 
-# Programs that always change the files they are given.
+# Programs that always change the files they are given, or write what they make out of them.
 CHANGES: Final = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "truncate", "patch", "rsync", "unzip", "rename", "dd",
     "shred", "install", "apply_patch", "applypatch", "sponge", "unlink", "codemod", "jscodeshift",
-    "ed", "ex", "dos2unix", "unix2dos", "fastmod", "pyupgrade", "sd",
-})  # fmt: skip
-# Programs that write what they make out of other files.
-_GENERATORS: Final = frozenset({
-    "antlr4", "bindgen", "bison", "cbindgen", "cookiecutter", "copier", "flatc", "flex", "gqlgen",
-    "hygen", "mockery", "pip-compile", "plop", "protoc", "stringer", "swag", "swig", "thrift",
-    "wire", "yacc",
+    "ed", "ex", "dos2unix", "unix2dos", "fastmod", "pyupgrade", "sd", "antlr4", "bindgen", "bison",
+    "cbindgen", "cookiecutter", "copier", "flatc", "flex", "gqlgen", "hygen", "mockery",
+    "pip-compile", "plop", "protoc", "stringer", "swag", "swig", "thrift", "wire", "yacc",
 })  # fmt: skip
 # The word that says so in the name of a task, a subcommand, a script or a program.
 _CHANGING: Final = frozenset({
@@ -63,38 +59,25 @@ _WRITING: Final = frozenset({
     "fix", "write", "apply", "autocorrect", "correct", "place", "inplace", "overwrite", "update",
     "bless",
 })  # fmt: skip
-# Short ones, by program.
-_SHORT: Final = {
-    "sed": r"-[a-zA-Z]*i", "gsed": r"-[a-zA-Z]*i", "ruby": r"-[a-zA-Z]*i",
-    "perl": r"-(?![MI])[a-zA-Z0-9]*i", "awk": r"-?i?inplace\Z",
-    "gawk": r"-?i?inplace\Z",
-    "yq": r"-i\Z", "tar": r"-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract", "find": r"-delete\Z",
-    "rubocop": r"-[aA]\Z", "standardrb": r"-[aA]\Z", "2to3": r"-w\Z", "codespell": r"-w\Z",
-    "golines": r"-w\Z", "gofmt": r"-w\Z", "goimports": r"-w\Z", "gofumpt": r"-w\Z",
-    "shfmt": r"-w\Z", "autoflake": r"-i\Z", "comby": r"-i\Z|-in-place\Z", "jest": r"-u\Z",
-    "vitest": r"-u\Z", "ast-grep": r"-U\Z", "sg": r"-U\Z", "npm-check-updates": r"-u\Z",
-    "ncu": r"-u\Z",
-}  # fmt: skip
-_FORMATTERS_TEXT: Final = """
-black isort prettier gofmt goimports rustfmt clang-format autopep8 yapf shfmt dprint gofumpt stylua
-pint php-cs-fixer djlint
-"""
-# Formatters change files unless they are told to check only.
-_FORMATTERS: Final = frozenset(_FORMATTERS_TEXT.split()) | {
-    f"{program} {told}"
-    for told, programs in {
-        "format": "ruff dart swift dotnet mix", "fmt": "cargo terraform deno zig taplo",
-    }.items()
-    for program in programs.split()
-}  # fmt: skip
-_ONLY_CHECKS: Final = re.compile(
-    r"-?-check|--diff\Z|--dry-run\Z|--list-different\Z|--verify-no-changes\Z|--lint\Z|--test\Z"
-    r"|--set-exit-if-changed\Z|(?:check|lint)\Z"
+# Short ones, behind the name of the program.
+_IN_PLACE: Final = re.compile(
+    r"(?:g?sed|ruby) -[a-zA-Z]*i|perl -(?![MI])[a-zA-Z0-9]*i|g?awk -?i?inplace\Z|find -delete\Z"
+    r"|(?:yq|autoflake|comby) -i(?:n-place)?\Z|tar (?:-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract)"
+    r"|(?:rubocop|standardrb) -[aA]\Z|(?:2to3|codespell|golines|gofmt|goimports|gofumpt|shfmt) -w\Z"
+    r"|(?:jest|vitest|ncu|npm-check-updates) -u\Z|(?:ast-grep|sg) -U\Z"
 )
-_SHORT_CHECKS: Final = {
-    "gofmt": "-l -d", "goimports": "-l -d", "gofumpt": "-l -d", "shfmt": "-l -d", "isort": "-c",
-    "prettier": "-c -l", "clang-format": "-n", "yapf": "-d", "stylua": "-c",
-}  # fmt: skip
+# Formatters change files unless they are told to check only.
+_FORMATTERS: Final = frozenset({
+    "black", "isort", "prettier", "gofmt", "goimports", "rustfmt", "clang-format", "autopep8",
+    "yapf", "shfmt", "dprint", "gofumpt", "stylua", "pint", "php-cs-fixer", "djlint", "ruff format",
+    "dart format", "swift format", "dotnet format", "mix format", "cargo fmt", "terraform fmt",
+    "deno fmt", "zig fmt", "taplo fmt",
+})  # fmt: skip
+_ONLY_CHECKS: Final = re.compile(
+    r"\S+ (?:-?-check|(?:--diff|--dry-run|--list-different|--verify-no-changes|--lint|--test"
+    r"|--set-exit-if-changed|check|lint)\Z)|(?:gofmt|goimports|gofumpt|shfmt) -[ld]\Z"
+    r"|(?:isort|prettier|stylua) -c\Z|prettier -l\Z|clang-format -n\Z|yapf -d\Z"
+)
 # Options by which a download is given the name of its file, or takes the one of its address.
 _NAMES_FILE: Final = {
     "curl": re.compile(r"-[a-zA-Z]*[oOJ]\Z|--output|--remote-name"), "wget": re.compile(""),
@@ -164,8 +147,7 @@ def step_edits(step: ShellStep) -> tuple[str, ...]:
 
 def _edits_in_place(step: ShellStep) -> bool:
     """Return whether a program has the short option with which it changes files."""
-    expression = _SHORT.get(step.words[0], "")
-    return bool(expression) and any(re.match(expression, word) for word in step.words[1:])
+    return any(_IN_PLACE.match(f"{step.words[0]} {word}") for word in step.words[1:])
 
 
 def _changes(step: ShellStep) -> bool:
@@ -178,9 +160,8 @@ def _changes(step: ShellStep) -> bool:
     if _writes(rest) or (name in _INLINE and _script_writes(step)):
         return True
     if is_formatter(step):
-        short = _SHORT_CHECKS.get(name, "").split()
-        return not any(word in short or _ONLY_CHECKS.match(word) for word in rest)
-    return name in _GENERATORS or _is_told_to(step)
+        return not any(_ONLY_CHECKS.match(f"{name} {word}") for word in rest)
+    return _is_told_to(step)
 
 
 def _writes(rest: tuple[str, ...]) -> bool:
@@ -198,7 +179,7 @@ def _is_told_to(step: ShellStep) -> bool:
     told = [script_of(step), step_name(step), *operands[: None if is_several else 1]]
     # "Format-Table" is of another kind of shell.
     words = words_of(" ".join(told)) if told[1][:1].islower() else frozenset[str]()
-    is_only_check = any(word.startswith("-") and _ONLY_CHECKS.match(word) for word in step.words)
+    is_only_check = any(word[:1] == "-" and _ONLY_CHECKS.match(f"- {word}") for word in step.words)
     return bool(words & _CHANGING) and not words & _LOOKING and not is_only_check
 
 

@@ -11,7 +11,6 @@ import msgspec
 from trackrecord.learning.advice.runs.failures import (
     error_line,
     has_not_started,
-    is_unreachable,
     is_wanted_failure,
 )
 from trackrecord.learning.competences.episodes.checks import is_check
@@ -35,7 +34,6 @@ _COULD_NOT_RUN: Final = frozenset({126, 127})
 _FEW_LINES: Final = 20
 # What launchers say at last pushes what the check itself says out of fewer lines.
 _ENOUGH_LINES: Final = 10
-_SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
 _PYTEST_REFUSED: Final = 4
 # No more than that it failed, as Claude Code's events have it.
@@ -332,14 +330,13 @@ def _state(
     words = summary.says if summary else ""
     telling = error_line(output) if part_of(output, check.tail) is not OutputPart.SOME else ""
     if passed is False and _shows_tests(call, check, output):
-        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
-        return "ran" if has_test_result(output) and not is_away else "not started"
+        return "ran" if has_test_result(output) else "not started"
     if passed is False and words:
         return "not started" if has_not_started(words) else "ran"
     is_short = call.ok is False or output.count("\n") < _FEW_LINES
     if check.of_tests and has_test_result(output):
         return None
-    if is_short and (has_not_started(telling) or is_unreachable(telling)):
+    if is_short and has_not_started(telling):
         return "not started"
     return None
 
