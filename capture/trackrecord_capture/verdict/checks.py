@@ -89,8 +89,8 @@ def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     places = range(first[0], len(run.calls))
     with_sub_agents = changed is not None
     results = _results_at(run, places, with_sub_agents=with_sub_agents)
-    roots = _roots(run) if changed else frozenset()
-    return tuple(each for each in results if each.at >= first and _is_near(each, roots))
+    since = (each for each in results if each.at >= first)
+    return tuple(each for each in since if changed is None or _is_near(each, run))
 
 
 def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -98,29 +98,30 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     if changed is None:
         return ()
     places = range(min(changed[0] + 1, len(run.calls)))
-    results, roots = _results_at(run, places, with_sub_agents=True), _roots(run)
-    return tuple(each for each in results if each.at < changed and _is_near(each, roots))
+    results = _results_at(run, places, with_sub_agents=True)
+    return tuple(each for each in results if each.at < changed and _is_near(each, run))
 
 
-def _roots(run: AgentRun) -> frozenset[str]:
-    """Return the folders that a run works in: its own, and those of the files that it changed."""
-    own = own_checks(run.own_checks)
-    edited = {file for call in run.calls for _, file in _edits(call, own) if file.startswith("/")}
-    folders = {run.folder, *map(posixpath.dirname, edited)}
-    return frozenset(each for each in folders if each.startswith("/"))
+def _is_near(result: Result, run: AgentRun) -> bool:
+    """Return whether a check ran in the folders of the work, or in what holds them.
 
-
-def _is_near(result: Result, roots: frozenset[str]) -> bool:
-    """Return whether a check ran on something in the folders of the work, or on what holds them."""
+    These are the run's own folder, and those of the files that it changed.
+    """
     targets = {each.rpartition("@")[2].lstrip("=") for each in result.check.scope.targets}
-    places = {each for each in targets if each.startswith("/") and not each.startswith("//")}
-    if not roots or not places:
+    places = [each for each in targets if each.startswith("/") and not each.startswith("//")]
+    if not run.folder.startswith("/") or not places or _overlap([run.folder], places):
         return True
+    own = own_checks(run.own_checks)
+    files = [file for call in run.calls for _, file in _edits(call, own) if file.startswith("/")]
+    return _overlap(map(posixpath.dirname, files), places)
+
+
+def _overlap(folders: Iterable[str], places: Sequence[str]) -> bool:
+    """Return whether one of the places lies in a folder, or a folder in one of them."""
     return any(
-        f"{one}/".startswith(f"{other.rstrip('/')}/")
-        for root in roots
+        _is_inside(f"{place}/", folder) or _is_inside(f"{folder}/", place)
+        for folder in folders
         for place in places
-        for one, other in ((root, place), (place, root))
     )
 
 

@@ -211,7 +211,7 @@ _RESULT: Final = re.compile(
           |assertions?|subtests?|errored)\b
     | \b(?i:pass(?:ed)?|fail(?:ed|ing|ures?)?|errors|tests?(?:\ run)?|specs|suites|scenarios
           |assertions|skipped|total)\ {{0,8}}(?:=\ ?|:\ {{1,8}}|\|\ {{1,8}}|\ )\d
-    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\S+/|\ ?Build\ f)
+    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\ ?Build\ f)
     | ^\s*(?:---|===)\ (?:PASS|FAIL|SKIP|RUN) | ^\W{{0,8}}\((?:pass|fail)\)\ | ^\d\d:\d\d\ \+\d
     | \.{{3}}\ ?(?:ok|OK|FAIL(?:ED)?|ERROR|PASS(?:ED)?|skipped)\b
     | (?<!BUILD)\ (?:PASSED|FAILED)(?:\s|$)

@@ -201,7 +201,7 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
     after = results_since(run, changed)
-    if results_before(run, changed) and all(result.at == changed for result in after):
+    if all(result.at == changed for result in after) and after and results_before(run, changed):
         after = ()  # a linter that mends makes what was checked before it unchecked
     if not after and changed is not None:
         before = results_before(run, changed)
@@ -224,23 +224,23 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
         each.passed and each.check.of_tests for each in told
     )
     # Those that failed stand last, because the last one decides.
-    found = [each for each in results_before(run, first_edit(run)) if each.passed is False]
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
         # What was broken before the agent changed anything, and was stopped then, is not its.
-        is_open = not result.passed and (found_so or _was_found(result, found))
+        is_open = not result.passed and (found_so or _was_found(result, run))
         if result.passed and (open_before or is_unseen):
             is_open = True
         kind = "check passed" if result.passed else "check failed"
         yield _of_result(kind, result, success=None if is_open else result.passed)
 
 
-def _was_found(result: Result, earlier: Iterable[Result]) -> bool:
+def _was_found(result: Result, run: AgentRun) -> bool:
     """Return whether a linter or the like found no less in as much before the first edit."""
     scope = result.check.scope
     return not result.check.of_tests and any(
-        scope.covered_by(each.check.scope) == scope.targets
+        each.passed is False
+        and scope.covered_by(each.check.scope) == scope.targets
         and _number(result.words) <= _number(each.words)
-        for each in earlier
+        for each in results_before(run, first_edit(run))
     )
 
 
