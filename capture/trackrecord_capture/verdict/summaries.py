@@ -297,7 +297,7 @@ def has_test_result(output: str) -> bool:
     if len(output) > 2 * _MOST_AT_ENDS:
         output = f"{output[:_MOST_AT_ENDS]}\n{output[-_MOST_AT_ENDS:]}"
     return any(
-        _RESULT.search(line) and not _OF_TASKS.match(line)
+        _RESULT.search(line) and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
         for line in _ANSI.sub("", output).splitlines()
     )
 
