@@ -14,6 +14,7 @@ from trackrecord.learning.advice.moments.calls import PASSED, RAN, TriedCall, Tr
 from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.learning.advice.moments.hints import Hint, HintKind, SessionCalls, hint_after
 from trackrecord.learning.advice.moments.history import CallHistory
+from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.wire.outcome import decode_outcome, encode_body
@@ -366,7 +367,7 @@ def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, li
             outcome = decode_outcome(encode_body(outcome_of(read.run, rules)))
             if digest := tried_digest(outcome):
                 ended_at = outcome.ended_at(read.run.ended_at)
-                run = tried_run(digest, outcome=len(seen), ended_at=ended_at)
+                run = tried_run(digest, outcome=len(seen), ended_at=ended_at, speaker=LOCAL)
                 # Where a recorded folder is gone, its name stands for the repository.
                 projects[project_of.setdefault(run.session, outcome.project)].append(run)
     return dict(projects)

@@ -16,7 +16,7 @@ from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
 from trackrecord_capture.shell.steps import steps_of
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
-from trackrecord_capture.verdict.summaries import summary_of
+from trackrecord_capture.verdict.summaries import has_test_result, part_of, summary_of
 
 
 def command(text: str) -> None:
@@ -32,6 +32,12 @@ def search(text: str) -> None:
 
 def commits(text: str) -> None:
     commits_and_reverts([RunCall(tool="Bash", command="git commit", result=text, ok=True)])
+
+
+def output(text: str) -> None:
+    summary_of(text)
+    part_of(text, None)
+    has_test_result(text)
 
 
 def prompt(text: str) -> None:
@@ -53,12 +59,13 @@ TEXTS = (
     "=", "密码", "密码：", " ", "\n", "1 failed", "error: ", "[main 1a2b3c4] ", "[a ", "[", "不",
     "no, ", "Ran 3 tests\n", "Ran 3 tests ", "Tests: ", "ok 1\n", "1..2\n", "nox > * ",
     "a: ", "line 1: ",
+    "1.", "a 1 ", "[a", "x(1", "...", "✗ ",
     "Executed ", "x:1:1: ", "passed in ", "test ", "> Task test", "Session a", "not ok ", "a/b: ",
  "这", "please ",
 )  # fmt: skip
 CASES: list[tuple[Callable[[str], None], str]] = [
     *((command, piece) for piece in COMMANDS),
-    *((work, piece) for piece in TEXTS for work in (redacted, summary_of, commits, prompt, search)),
+    *((work, piece) for piece in TEXTS for work in (redacted, output, commits, prompt, search)),
 ]
 
 

@@ -8,11 +8,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
+import msgspec
 import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.history.reading import SILENT_S, LogReading, has_news, read_and_publish
+from trackrecord_capture.history.saved_outputs import with_saved_outputs
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
 from trackrecord_capture.sources.json_lines import read_lines
 from trackrecord_capture.sources.log_files import logs_in
@@ -308,3 +310,21 @@ def test_a_damaged_state(home):
     (home / FILE_NAME).write_text("this is not a database at all")
     with pytest.raises(StoreUnfit, match=r"capture\.db cannot be used .* move it away"):
         CaptureState(home)
+
+
+def test_an_output_beside_its_log(log):
+    """A large output is read from its file beside the log, wherever its session was recorded."""
+    folder = log.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text("ok 1\n" + "x\n" * 9_000 + "3 passed in 1s")
+    said = "Output too large. Full output saved to: C:\\home\\tool-results\\{}.txt\n\nok 1\n..."
+    calls = tuple(
+        RunCall(tool="Bash", command="pytest", ok=True, result=said.format(name))
+        for name in ("b1", "..\\b1", "gone")
+    )
+    run = msgspec.structs.replace(_run(["a"]), calls=calls)
+    read_now, outside, gone = with_saved_outputs(run, log).calls
+    assert read_now.result.startswith("ok 1")
+    assert read_now.result.endswith("3 passed in 1s")
+    assert len(read_now.result) <= 4096
+    assert (outside, gone) == calls[1:]

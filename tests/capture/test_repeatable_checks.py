@@ -35,13 +35,15 @@ def checks(command, *, ok=True, result="", folder="", code=None):
         ("python -m pytest", "/usr/bin/python: No module named pytest", False, "not started"),
         ("npx vitest run 2>&1 | tail -3", "sh: vitest: command not found", True, "not started"),
         ("pytest", "E  OperationalError: Connection refused", False, "not started"),
+        ("pnpm test", "Expected version: >=20\nGot: 14.16.0", False, "not started"),
+        ("pytest -q | grep -i price", "test_price_is_not_found: not found", True, None),
+        ("npm run lint && npm test", "x Formatter would print something else", False, None),
         ("bun run lint", "x Formatter would have printed something else", False, None),
     ],
 )
 def test_states(command, result, ok, state):
     """What a check found is its result; one that is not known is left open."""
-    (check,) = checks(command, result=result, ok=ok)
-    assert check.state == state
+    assert checks(command, result=result, ok=ok)[0].state == state
 
 
 @pytest.mark.parametrize(
@@ -53,10 +55,19 @@ def test_states(command, result, ok, state):
         ("source .venv/bin/activate && pytest -q", "source .venv/bin/activate && pytest -q"),
         ("CI=1 npm test", "CI=1 npm test"),
         ("npm test; git push", "npm test"),
+        ("npx jest 'src/**/*.ts'", "npx jest 'src/**/*.ts'"),
+        (f"{FOLDER}/node_modules/.bin/jest src", "node_modules/.bin/jest src"),
+        (
+            'export FNM_DIR="$HOME/.fnm" && . "$FNM_DIR/env.sh" && fnm use 22 > /dev/null && npm t',
+            'export FNM_DIR="$HOME/.fnm" && . "$FNM_DIR/env.sh" && fnm use 22 && npm t',
+        ),
         # What it may need, what would not be the same, and what must not be told.
         ("rm -rf dist && npm test", ""),
         ("cd /elsewhere && npm test", ""),
         ("npm test -- $FILES", ""),
+        ('npm test -- "$(git diff --name-only)"', ""),
+        ("/home/someone/else/run-tests.sh", ""),
+        ("pytest D:/shop/tests", ""),
         ("DB_PASSWORD=hunter2xyz npm test", ""),
         ("npm test -- " + "a" * 300, ""),
         ("cat > a.py <<'EOF'\nx\nEOF\nnpm test", ""),

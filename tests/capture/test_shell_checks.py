@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.capture.verdict_corpus import lines_in
 from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
@@ -89,6 +90,16 @@ def test_what_verifies_nothing(line: str):
 def test_which_commands_change_files(line: str, edits: list[tuple[int, str]]):
     """A step that changes files is known with the files it names."""
     assert list(edits_of(line)) == edits
+
+
+def test_what_changes_the_work():
+    """Formatters, generators, package managers, downloads and editors, by task or by option."""
+    assert [line for line in lines_in("editing_lines.txt") if not edits_of(line)] == []
+    assert [line for line in lines_in("keeping_lines.txt") if edits_of(line)] == []
+    assert edits_of("sed -i s/a/b/ /opt/notes; curl -o /opt/x https://example.com/x") == (
+        (0, "/opt/notes"),
+        (1, "/opt/x"),
+    )
 
 
 def _git(command: str, result: str = "", *, ok: bool = True) -> RunCall:

@@ -31,6 +31,7 @@ from ..shell.git import head_moves_asked
 from ..sources.source import Log, ReadRun, Source, Unreadable
 from .counts import ReadingCounts
 from .reverts import amendment, made_by, reverted_by
+from .saved_outputs import with_saved_outputs
 from .sink import Sink
 from .state import CaptureState, LogPlace
 
@@ -247,7 +248,7 @@ def find_outcomes(source: Source, log: Log, resume_at: int, reading: LogReading)
     """Yield the outcomes of a log from a position on; an error in one log does not stop others."""
     try:
         for found in source.read(log, resume_at):
-            yield found if isinstance(found, Unreadable) else _outcome(found, reading)
+            yield found if isinstance(found, Unreadable) else _outcome(found, reading, log.path)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -255,8 +256,8 @@ def find_outcomes(source: Source, log: Log, resume_at: int, reading: LogReading)
         yield Unreadable(place="the file", reason=reason)
 
 
-def _outcome(found: ReadRun, reading: LogReading) -> FoundOutcome:
-    run, fields, refused = found.run, None, ""
+def _outcome(found: ReadRun, reading: LogReading, log: Path) -> FoundOutcome:
+    run, fields, refused = with_saved_outputs(found.run, log), None, ""
     if not run.is_over and _is_silent(run.ended_at):
         # A run that has been silent for long has ended, whatever its log says.
         run = msgspec.structs.replace(run, is_over=True)

@@ -122,6 +122,9 @@ _RUNS_OTHERS: Final = {
 _RUNS_ANY: Final = frozenset({"make", "just", "task", "mise", "poe", "invoke", "moon", "rake"})
 
 
+_TESTED: Final = re.compile(r"[a-z0-9][-_.]tests?(?:\.exe)?\Z")
+
+
 class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A verifying step of a command line.
 
@@ -136,6 +139,8 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
             if the line ends with it.
         tail: how many lines at the end of its output are shown at most; None if all are, 0 if
             another part of it is.
+        is_script: whether it is a script of the project, which may print anything.
+        is_by_name: whether nothing but its name says that it runs tests: it may be what is tested.
     """
 
     name: str
@@ -146,6 +151,8 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
     failed_otherwise: bool
     status: str = ""
     tail: int | None = None
+    is_script: bool = False
+    is_by_name: bool = False
 
     @property
     def of_tests(self) -> bool:
@@ -183,6 +190,8 @@ def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCh
                     failed_otherwise=is_own and _is_alone_to_fail(told, place),
                     status=status.pattern,
                     tail=shown_lines(steps, place),
+                    is_script=script_of(step) not in ("", *CONSOLES),
+                    is_by_name=_TESTED.search(step.words[0]) is not None,
                 )
             )
     return tuple(found)

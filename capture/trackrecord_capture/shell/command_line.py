@@ -36,6 +36,7 @@ class ShellCommand(msgspec.Struct, kw_only=True):
 
     Attributes:
         words: its words without quotes, redirections left out.
+        text: the words as they are written, with quotes and what is replaced.
         joined: the operator between it and what follows: "&&", "||", "|", "&", ";" or "".
         writes: the files that its output is redirected to.
         reads: the text of its heredocs.
@@ -44,6 +45,7 @@ class ShellCommand(msgspec.Struct, kw_only=True):
     """
 
     words: list[str]
+    text: str = ""
     joined: str = ""
     writes: list[str] = []
     reads: str = ""
@@ -62,6 +64,7 @@ class _Reader:
         self._at = 0
         self._commands: list[ShellCommand] = []
         self._command = ShellCommand(words=[])
+        self._start = self._ended = 0  # where its words begin and end
         self._groups: list[int] = []
         self._closed: int | None = None  # where the group began that was just closed
         self._heredocs: list[tuple[str, bool, ShellCommand]] = []
@@ -85,13 +88,15 @@ class _Reader:
             self._at = found.end()
             self._operate(found.group())
         else:
-            self._add(self._word())
+            self._add(self._word(), at)
 
-    def _add(self, word: str) -> None:
+    def _add(self, word: str, start: int) -> None:
         if word in _BRACES and not self._command.words:
             self._operate(_BRACES[word])
         else:
+            self._start = self._start if self._command.words else start
             self._command.words.append(word)
+            self._ended = self._at
 
     def _operate(self, operator: str) -> None:
         if operator == "(":
@@ -109,6 +114,7 @@ class _Reader:
         command = self._command
         if command.words or command.writes:
             self._closed = None
+            command.text = self._text[self._start : self._ended] if command.words else ""
             command.joined, command.piped = joined, joined == "|"
             command.hidden = joined in ("||", "&")
             self._commands.append(command)

@@ -1,61 +1,90 @@
-"""Find the steps of a command line that change files of the work."""
+"""Find the steps of a command line that change files of the work.
+
+Programs are in small tables; of runners of tasks and of programs with subcommands the word decides
+that they are told, as "fmt" or "generate", and of linters and the like the option, as "--fix".
+"""
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from .steps import ShellStep, steps_of
+from trackrecord.learning.text.words import words_of
 
-# Programs that always change the files they are given.
-_CHANGE: Final = frozenset({
+from .names import LOOKS, TAKES_NAMES, TRIVIAL, leading_operands, step_name
+from .scopes import TASK_RUNNERS
+from .steps import ShellStep, script_of, steps_of
+from .wrappers import unwrapped
+
+# Programs that always change the files they are given, or write what they make out of them.
+CHANGES: Final = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "truncate", "patch", "rsync", "unzip", "rename", "dd",
     "shred", "install", "apply_patch", "applypatch", "sponge", "unlink", "codemod", "jscodeshift",
+    "ed", "ex", "dos2unix", "unix2dos", "fastmod", "pyupgrade", "sd", "antlr4", "bindgen", "bison",
+    "cbindgen", "cookiecutter", "copier", "flatc", "flex", "gqlgen", "hygen", "mockery",
+    "pip-compile", "plop", "protoc", "stringer", "swag", "swig", "thrift", "wire", "yacc",
 })  # fmt: skip
-# Programs that change files with one of these options.
-_CHANGE_WITH: Final = {
-    "sed": re.compile(r"-[a-zA-Z]*i|--in-place"),
-    "perl": re.compile(r"-[a-zA-Z]*i"),
-    "ruby": re.compile(r"-[a-zA-Z]*i"),
-    "awk": re.compile(r"-iinplace|inplace\Z"),
-    "gawk": re.compile(r"-iinplace|inplace\Z"),
-    "yq": re.compile(r"-i\Z|--inplace"),
-    "eslint": re.compile(r"--fix\Z"),
-    "stylelint": re.compile(r"--fix\Z"),
-    "rubocop": re.compile(r"-[aA]\Z|--auto"),
-    "biome": re.compile(r"--write\Z|--apply|--fix\Z"),
-    "oxlint": re.compile(r"--fix"),
-    "golangci-lint": re.compile(r"--fix\Z"),
-    "tar": re.compile(r"-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract"),
-    "find": re.compile(r"-delete\Z"),
-}
+# The word that says so in the name of a task, a subcommand, a script or a program.
+_CHANGING: Final = frozenset({
+    "fmt", "format", "formatting", "reformat", "fix", "autofix", "fixup", "gen", "generate",
+    "generator", "regenerate", "codegen", "scaffold", "makemigrations", "makemessages", "revision",
+    "startapp", "startproject", "tidy", "new",
+})  # fmt: skip
+# With one of these it only looks whether it would.
+_LOOKING: Final = frozenset({
+    "check", "checks", "verify", "validate", "dry", "diff", "list", "help", "test",
+})  # fmt: skip
+_PACKAGE_MANAGERS: Final = frozenset({
+    "bun", "bundle", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "npm", "pdm",
+    "pipenv", "pixi", "pnpm", "poetry", "rye", "uv", "yarn",
+})  # fmt: skip
+# More than one word is a task, or a program's own word.
+_RUNS_OTHERS: Final = TASK_RUNNERS | {"pnpm", "yarn"}
+_ADDS: Final = frozenset({
+    "add", "dedupe", "get", "remove", "require", "rm", "un", "uninstall", "up", "update",
+    "upgrade",
+})  # fmt: skip
+# They change the manifest if they are told a package.
+_INSTALLS: Final = frozenset({"install", "i"})
+_GROUPS: Final = frozenset({"pub", "workspace", "workspaces"})
+_AUDIT_FIX: Final = ["audit", "fix"]
+_OF_SCRIPTS: Final = frozenset({"bun", "npm", "pipenv", "pnpm"})
+# What they format or write is no file of the work.
+_OUTSIDE: Final = TAKES_NAMES | TRIVIAL | LOOKS | frozenset({
+    "apk", "apt", "apt-get", "aws", "az", "brew", "dnf", "docker", "docker-compose", "gcloud",
+    "gem", "gh", "glab", "helm", "kubectl", "pip", "podman", "yum",
+})  # fmt: skip
+# Words of long options with which any other program writes.
+_WRITING: Final = frozenset({
+    "fix", "write", "apply", "autocorrect", "correct", "place", "inplace", "overwrite", "update",
+    "bless",
+})  # fmt: skip
+# Short ones, behind the name of the program.
+_IN_PLACE: Final = re.compile(
+    r"(?:g?sed|ruby) -[a-zA-Z]*i|perl -(?![MI])[a-zA-Z0-9]*i|g?awk -?i?inplace\Z|find -delete\Z"
+    r"|(?:yq|autoflake|comby) -i(?:n-place)?\Z|tar (?:-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract)"
+    r"|(?:rubocop|standardrb) -[aA]\Z|(?:2to3|codespell|golines|gofmt|goimports|gofumpt|shfmt) -w\Z"
+    r"|(?:jest|vitest|ncu|npm-check-updates) -u\Z|(?:ast-grep|sg) -U\Z"
+)
 # Formatters change files unless they are told to check only.
-_FORMATTERS: Final = {
-    "black": re.compile(r"--check\Z|--diff\Z"),
-    "isort": re.compile(r"--check|-c\Z|--diff\Z"),
-    "prettier": re.compile(r"--check\Z|-c\Z|-l\Z|--list-different\Z"),
-    "gofmt": re.compile(r"-[ld]\Z"),
-    "goimports": re.compile(r"-[ld]\Z"),
-    "rustfmt": re.compile(r"--check\Z"),
-    "clang-format": re.compile(r"--dry-run\Z|-n\Z"),
-    "autopep8": re.compile(r"--diff\Z"),
-    "yapf": re.compile(r"-d\Z|--diff\Z"),
-    "shfmt": re.compile(r"-d\Z|-l\Z"),
-    "dprint": re.compile(r"check\Z"),
-    "ruff format": re.compile(r"--check\Z|--diff\Z"),
-    "cargo fmt": re.compile(r"--check\Z"),
-    "terraform fmt": re.compile(r"-check\Z"),
-    "dart format": re.compile(r"--set-exit-if-changed\Z"),
-    "deno fmt": re.compile(r"--check\Z"),
-    "swift format": re.compile(r"lint\Z"),
-    "dotnet format": re.compile(r"--verify-no-changes\Z"),
-    "zig fmt": re.compile(r"--check\Z"),
-    "gofumpt": re.compile(r"-[ld]\Z"),
-    "stylua": re.compile(r"--check\Z|-c\Z"),
-    "pint": re.compile(r"--test\Z"),
-    "php-cs-fixer": re.compile(r"--dry-run\Z|check\Z"),
-    "djlint": re.compile(r"--check\Z|--lint\Z"),
-    "taplo fmt": re.compile(r"--check\Z"),
-    "mix format": re.compile(r"--check-formatted\Z"),
-}
+_FORMATTERS: Final = frozenset({
+    "black", "isort", "prettier", "gofmt", "goimports", "rustfmt", "clang-format", "autopep8",
+    "yapf", "shfmt", "dprint", "gofumpt", "stylua", "pint", "php-cs-fixer", "djlint", "ruff format",
+    "dart format", "swift format", "dotnet format", "mix format", "cargo fmt", "terraform fmt",
+    "deno fmt", "zig fmt", "taplo fmt",
+})  # fmt: skip
+_ONLY_CHECKS: Final = re.compile(
+    r"\S+ (?:-?-check|(?:--diff|--dry-run|--list-different|--verify-no-changes|--lint|--test"
+    r"|--set-exit-if-changed|check|lint)\Z)|(?:gofmt|goimports|gofumpt|shfmt) -[ld]\Z"
+    r"|(?:isort|prettier|stylua) -c\Z|prettier -l\Z|clang-format -n\Z|yapf -d\Z"
+)
+# Options by which a download is given the name of its file, or takes the one of its address.
+_NAMES_FILE: Final = {
+    "curl": re.compile(r"-[a-zA-Z]*[oOJ]\Z|--output|--remote-name"), "wget": re.compile(""),
+}  # fmt: skip
+_TO_FILE: Final = re.compile(r"-[a-zA-Z]*[oOP]\Z|--output")
+# Without these words; `wget -qO-` prints what it fetches.
+_FETCHES: Final = re.compile(r"(?!-[a-zA-Z]*O-|--spider)")
 _GIT: Final = frozenset({
     "apply", "am", "checkout", "cherry-pick", "clean", "merge", "mv", "pull", "rebase", "restore",
     "revert", "rm", "stash", "switch",
@@ -96,7 +125,7 @@ def edits_of(line: str) -> tuple[tuple[int, str], ...]:
 
 def is_formatter(step: ShellStep) -> bool:
     """Return whether a step runs a program that formats files or checks their format."""
-    return _formatter(step) in _FORMATTERS
+    return not _FORMATTERS.isdisjoint((step.words[0], " ".join(step.words[:2])))
 
 
 def step_edits(step: ShellStep) -> tuple[str, ...]:
@@ -104,19 +133,80 @@ def step_edits(step: ShellStep) -> tuple[str, ...]:
     if not step.words:
         return ()
     name, rest = step.words[0], step.words[1:]
-    if name in _CHANGE:
-        return _files(rest)
+    if name in CHANGES:
+        return () if name == "sd" and "-p" in rest else _files(rest)
+    if name in _NAMES_FILE:
+        return tuple(_downloaded(name, rest))
     if name == "git":
         return ("",) if _git_changes(list(rest)) else ()
-    if name in _CHANGE_WITH:
-        return ("",) if any(map(_CHANGE_WITH[name].match, rest)) else ()
-    if name == "ruff" and rest[:1] != ("format",):
-        return ("",) if {"--fix", "--fix-only"} & set(rest) else ()
+    if not _changes(step):
+        return ()
+    is_outside = _edits_in_place(step) and rest[-1].startswith(("/", "~"))
+    return rest[-1:] if is_outside else ("",)
+
+
+def _edits_in_place(step: ShellStep) -> bool:
+    """Return whether a program has the short option with which it changes files."""
+    return any(_IN_PLACE.match(f"{step.words[0]} {word}") for word in step.words[1:])
+
+
+def _changes(step: ShellStep) -> bool:
+    """Return whether a step changes files of which it names none."""
+    name, rest = step.words[0], step.words[1:]
+    if _edits_in_place(step) or (name == "find" and any(map(step_edits, _executed(rest)))):
+        return True
+    if name in _OUTSIDE:
+        return False
+    if _writes(rest) or (name in _INLINE and _script_writes(step)):
+        return True
     if is_formatter(step):
-        return () if any(map(_FORMATTERS[_formatter(step)].match, rest)) else ("",)
-    if name in _INLINE:
-        return ("",) if _script_writes(step) else ()
-    return ()
+        return not any(_ONLY_CHECKS.match(f"{name} {word}") for word in rest)
+    return _is_told_to(step)
+
+
+def _writes(rest: tuple[str, ...]) -> bool:
+    """Return whether a program has a long option with which it writes files."""
+    options = (words_of(word) for word in rest if word.startswith("--") and word[:5] != "--no-")
+    return any(words & _WRITING and not words & _LOOKING for words in options)
+
+
+def _is_told_to(step: ShellStep) -> bool:
+    """Return whether a task, a subcommand, a script or the program is one that changes files."""
+    operands = leading_operands(list(step.words[1:]))
+    if step.words[0] in _PACKAGE_MANAGERS and _manages(step.words[0], operands):
+        return True
+    is_several = step.words[0] in _RUNS_OTHERS or operands[:1] == ["mod"]
+    told = [script_of(step), step_name(step), *operands[: None if is_several else 1]]
+    # "Format-Table" is of another kind of shell.
+    words = words_of(" ".join(told)) if told[1][:1].islower() else frozenset[str]()
+    is_only_check = any(word[:1] == "-" and _ONLY_CHECKS.match(f"- {word}") for word in step.words)
+    return bool(words & _CHANGING) and not words & _LOOKING and not is_only_check
+
+
+def _manages(program: str, operands: list[str]) -> bool:
+    """Return whether a package manager changes what the project needs."""
+    if operands and operands[0] in _INSTALLS:
+        return program in _OF_SCRIPTS and len(operands) > 1
+    is_grouped = operands[:1] and operands[0] in _GROUPS
+    return not _ADDS.isdisjoint(operands[: 3 if is_grouped else 1]) or operands[:2] == _AUDIT_FIX
+
+
+def _executed(words: tuple[str, ...]) -> Iterator[ShellStep]:
+    """Yield the commands that `find` runs."""
+    for at, word in enumerate(words):
+        if word in ("-exec", "-execdir", "-ok"):
+            yield ShellStep(words=tuple(unwrapped(list(words[at + 1 :])).words))
+
+
+def _downloaded(name: str, rest: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files that are fetched; "" for one that is named after its address."""
+    if all(map(_FETCHES.match, rest)) and any(map(_NAMES_FILE[name].match, rest)):
+        named = [
+            file
+            for option, file in pairwise(rest)
+            if _TO_FILE.match(option) and not (name == "curl" and option.endswith("O"))
+        ]
+        yield from (file for file in named or [""] if not _NO_FILE.match(file))
 
 
 def _redirected(step: ShellStep) -> tuple[str, ...]:
@@ -125,12 +215,6 @@ def _redirected(step: ShellStep) -> tuple[str, ...]:
 
 def _files(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word and not word.startswith("-")) or ("",)
-
-
-def _formatter(step: ShellStep) -> str:
-    if not step.words or step.words[0] in _FORMATTERS:
-        return step.words[0] if step.words else ""
-    return " ".join(step.words[:2])
 
 
 def _git_changes(rest: list[str]) -> bool:

@@ -41,6 +41,8 @@ _NO_TASKS: Final = MAKES | _words("""
 """)
 # Behind a check they only say of what, or where.
 _QUALIFIERS: Final = frozenset({"dev", "docker", "prod", "release"})
+# What only compiles tests: "build-tests", "test-compile".
+_COMPILES: Final = re.compile(r"\A(?:build|compile)(?!.*and)|[-_:](?:compile|build)\Z")
 _FIRST_WORD: Final = re.compile(r"[A-Za-z][a-z0-9]*")
 _FORMATS: Final = _words("fmt format prettier black formatting reformat")
 _RUNS: Final = _words("run start serve server dev preview exec up watch bootrun shell repl console")
@@ -108,7 +110,8 @@ _OTHERWISE: Final = frozenset({
     "coverage erase", "coverage xml", "coverage json", "coverage combine", "bazel query",
     "bazel clean", "bazel info", "bazel run", "dotnet new", "dotnet add", "cargo new", "npm ls",
     "npm view", "npm create", "npm pkg", "npm outdated", "npm why", "yarn why", "pnpm why",
-    "bun pm", "trunk install", "helm upgrade", "semgrep login",
+    "bun pm", "trunk install", "cargo nextest list", "cargo nextest archive",
+    "cargo nextest show-config", "helm upgrade", "semgrep login",
 })  # fmt: skip
 # With one of these, nothing is run.
 _ONLY_TELLS: Final = frozenset({
@@ -129,6 +132,7 @@ _WATCHES: Final = frozenset({"--watch", "--watchAll", "--watch-all", "--ui"})
 _WITH_OPTION: Final = {
     "node": {"--check": Purpose.LINT, "--test": Purpose.TEST},
     "tsx": {"--test": Purpose.TEST},
+    "go": {"-c": Purpose.BUILD},
     "php": {"-l": Purpose.LINT},
     "perl": {"-c": Purpose.LINT},
     "bash": {"-n": Purpose.LINT},
@@ -217,7 +221,7 @@ def purpose_of(step: ShellStep, own: OwnChecks = ()) -> Purpose:
 
 def _only_tells(name: str, step: ShellStep) -> bool:
     program, rest = step.words[0], step.words[1:]
-    if name in _OTHERWISE or " ".join(step.words[:2]) in _OTHERWISE:
+    if any(each in _OTHERWISE for each in (name, *map(" ".join, (step.words[:2], step.words[:3])))):
         return True
     if not _WATCHES.isdisjoint(rest):
         return True
@@ -285,9 +289,7 @@ def _of_task(task: str) -> Purpose:
         return Purpose.TYPE_CHECK
     if purpose is None:
         return Purpose.RUN if words & _RUNS else Purpose.OTHER
-    if purpose is Purpose.BUILD and {"package", "test"} & words:
-        return Purpose.BUILD
-    return purpose
+    return Purpose.BUILD if purpose is Purpose.TEST and _COMPILES.search(task) else purpose
 
 
 def _begins_with_check(task: str) -> bool:

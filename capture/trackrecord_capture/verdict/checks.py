@@ -4,28 +4,47 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_wanted_failure
+from trackrecord.learning.advice.runs.failures import (
+    error_line,
+    has_not_started,
+    is_wanted_failure,
+)
 from trackrecord.learning.competences.episodes.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
-from ..shell.edits import edits_of
+from ..shell.edits import CHANGES, edits_of
+from ..shell.names import LOOKS, TRIVIAL
 from ..shell.programs import Purpose
 from ..shell.purposes import OwnChecks, own_checks
 from ..shell.scopes import scope_of
 from ..shell.steps import ShellStep, steps_of
-from .summaries import OutputPart, OutputSummary, summary_of
+from .summaries import OutputPart, OutputSummary, has_test_result, part_of, summary_of
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})
 _SEVERAL: Final = 2
 _LONGEST_READ: Final = 4096
-_NOT_STARTED: Final = frozenset({126, 127})
+_COULD_NOT_RUN: Final = frozenset({126, 127})
+# A longer output is that of a check that ran, whatever its tests print.
+_FEW_LINES: Final = 20
+# What launchers say at last pushes what the check itself says out of fewer lines.
+_ENOUGH_LINES: Final = 10
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
+_PYTEST_REFUSED: Final = 4
+# No more than that it failed, as Claude Code's events have it.
+_ONLY_FAILED: Final = re.compile(
+    r"\s*(?:Error: )?(?:(?:Shell )?command failed(?: with)?|process exited with)?\s*"
+    r"(?:exit (?:code|status)|code)?:? ?\d{0,10}[.\s]*\Z",
+    re.IGNORECASE,
+)
+_STOPS: Final = TRIVIAL | LOOKS | CHANGES
+# In front of the name of what failed: "/bin/bash: line 1: cd: ", "(eval):cd:1: ".
+_SHELL_SAYS: Final = r"^(?:[^\s:]{1,80}:\s?(?:(?:line )?\d{1,5}:\s)?)?"
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
 )
@@ -33,6 +52,9 @@ _SCRATCH: Final = re.compile(
 # of a sub-agent follow each other within the call that started it.
 Moment = tuple[int, int]
 _STEPS_OF_CALL: Final = 1000
+
+
+CheckState = Literal["passed", "ran", "not started"]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +67,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         says: the command, and the words that tell the result.
         words: these words alone; "" if only the exit status tells it.
         is_hidden: whether it ran tests of which nothing is seen, so that they may have failed.
+        state: "passed", "ran" with another result, or "not started"; None if that is not known.
     """
 
     check: ShellCheck
@@ -53,6 +76,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     says: str
     words: str = ""
     is_hidden: bool = False
+    state: CheckState | None = None
 
 
 def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -65,7 +89,8 @@ def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     places = range(first[0], len(run.calls))
     with_sub_agents = changed is not None
     results = _results_at(run, places, with_sub_agents=with_sub_agents)
-    return tuple(result for result in results if result.at >= first)
+    since = (each for each in results if each.at >= first)
+    return tuple(each for each in since if changed is None or _is_near(each, run))
 
 
 def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -74,7 +99,30 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
         return ()
     places = range(min(changed[0] + 1, len(run.calls)))
     results = _results_at(run, places, with_sub_agents=True)
-    return tuple(result for result in results if result.at < changed)
+    return tuple(each for each in results if each.at < changed and _is_near(each, run))
+
+
+def _is_near(result: Result, run: AgentRun) -> bool:
+    """Return whether a check ran in the folders of the work, or in what holds them.
+
+    These are the run's own folder, and those of the files that it changed.
+    """
+    targets = {each.rpartition("@")[2].lstrip("=") for each in result.check.scope.targets}
+    places = [each for each in targets if each.startswith("/") and not each.startswith("//")]
+    if not run.folder.startswith("/") or not places or _overlap([run.folder], places):
+        return True
+    own = own_checks(run.own_checks)
+    files = [file for call in run.calls for _, file in _edits(call, own) if file.startswith("/")]
+    return _overlap(map(posixpath.dirname, files), places)
+
+
+def _overlap(folders: Iterable[str], places: Sequence[str]) -> bool:
+    """Return whether one of the places lies in a folder, or a folder in one of them."""
+    return any(
+        _is_inside(f"{place}/", folder) or _is_inside(f"{folder}/", place)
+        for folder in folders
+        for place in places
+    )
 
 
 def results_by_call(run: AgentRun) -> dict[int, list[Result]]:
@@ -92,18 +140,12 @@ def findings_of(run: AgentRun) -> frozenset[int]:
     its words say, has found nothing.
     """
     failed = [place for place, call in enumerate(run.calls) if call.ok is False]
-    return frozenset(
-        result.at[0]
-        for result in _results_at(run, failed)
-        if result.passed is False and _has_found(run.calls[result.at[0]], result.words)
-    )
+    return frozenset(result.at[0] for result in _results_at(run, failed) if _has_found(run, result))
 
 
-def _has_found(call: RunCall, words: str) -> bool:
-    if words:
-        return not has_not_started(words)
+def _has_found(run: AgentRun, result: Result) -> bool:
     # Another tool that is named after a check may have failed for reasons of its own.
-    return bool(call.command) and not has_not_started(error_line(call.result or call.error))
+    return result.passed is False and bool(result.words or run.calls[result.at[0]].command)
 
 
 def _results_at(
@@ -143,19 +185,25 @@ def last_edit(run: AgentRun) -> Moment | None:
     What is written outside the working folder into a folder for temporary files, or into the
     agent's own, is not part of the work.
     """
-    own = own_checks(run.own_checks)
-    for place in range(len(run.calls) - 1, -1, -1):
-        call = run.calls[place]
-        steps = [step for step, file in _edits(call, own) if _is_work(file, call, run)]
-        steps += [
-            number * _STEPS_OF_CALL + step
-            for number, inner in enumerate(_inner(call), start=1)
-            for step, file in _edits(inner, own)
-            if _is_work(file, inner, run)
-        ]
-        if steps:
-            return place, max(steps)
-    return None
+    places = range(len(run.calls) - 1, -1, -1)
+    return next((max(moments) for place in places if (moments := _edited_at(run, place))), None)
+
+
+def first_edit(run: AgentRun) -> Moment | None:
+    """Return when the run changed a file of its work for the first time; see `last_edit`."""
+    places = range(len(run.calls))
+    return next((min(moments) for place in places if (moments := _edited_at(run, place))), None)
+
+
+def _edited_at(run: AgentRun, place: int) -> list[Moment]:
+    """Return when a call, or one of the sub-agent that it started, changed files of the work."""
+    own, call = own_checks(run.own_checks), run.calls[place]
+    return [
+        (place, number * _STEPS_OF_CALL + step)
+        for number, each in enumerate((call, *_inner(call)))
+        for step, file in _edits(each, own)
+        if _is_work(file, each, run)
+    ]
 
 
 def _edits(call: RunCall, own: OwnChecks) -> Iterator[tuple[int, str]]:
@@ -223,8 +271,24 @@ def _of_tool(place: int, call: RunCall) -> Result:
     return Result(check=check, at=(place, 0), passed=passed, says=says, words=words)
 
 
+def _never_reached(steps: Sequence[ShellStep], place: int, output: str) -> bool:
+    """Return whether a step in front says that it failed, as `cd` does, and "&&" ended there."""
+    while place > 0 and steps[place - 1].joined == "&&":
+        place -= 1
+        name = steps[place].words[0] if steps[place].words else ""
+        if name in _STOPS and re.search(rf"{_SHELL_SAYS}{re.escape(name)}:", output, re.MULTILINE):
+            return True
+    return False
+
+
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
+    checks = tuple(
+        each
+        for each in checks
+        if not (each.is_by_name and not has_test_result(output))
+        and not _never_reached(steps, each.place, output)
+    )
     is_wanted = is_wanted_failure("", call.command)
     is_mixed = len({check.of_tests for check in checks}) > 1
     kinds = [check.of_tests if check.of_tests or is_mixed else None for check in checks]
@@ -233,25 +297,67 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
     ]
     for check, (passed, summary) in zip(checks, _first_to_fail(checks, found), strict=True):
         shown = " ".join(steps[check.place].words)
+        state = _state(call, check, passed, summary, output)
+        has_failed = passed is False and state != "not started" and not is_wanted
         yield Result(
             check=check,
             at=(place, check.place),
-            passed=None if passed is False and is_wanted else passed,
+            passed=passed or (False if has_failed else None),
             says=f"{shown}: {summary.says}" if summary else shown,
             words=summary.says if summary else "",
-            is_hidden=_is_hidden(call, check, passed, summary),
+            is_hidden=all(each is None for each in (passed, summary, state))
+            and _may_have_run(call, check),
+            state=state,
         )
 
 
-def _is_hidden(
-    call: RunCall, check: ShellCheck, passed: bool | None, summary: OutputSummary | None
-) -> bool:
-    if passed is not None or summary is not None or not check.of_tests:
+def _state(
+    call: RunCall,
+    check: ShellCheck,
+    passed: bool | None,
+    summary: OutputSummary | None,
+    output: str,
+) -> CheckState | None:
+    """Return whether a check started, and passed.
+
+    Tests that failed have started if their output holds a result of theirs. Of other checks, and
+    where not all is seen, only words say that they have not.
+    """
+    if passed:
+        return "passed"
+    is_refused = check.name == "pytest" and call.exit_code == _PYTEST_REFUSED and summary is None
+    if is_refused or call.exit_code in _COULD_NOT_RUN:
+        return "not started"
+    words = summary.says if summary else ""
+    telling = error_line(output) if part_of(output, check.tail) is not OutputPart.SOME else ""
+    if passed is False and _shows_tests(call, check, output):
+        return "ran" if has_test_result(output) else "not started"
+    if passed is False and words:
+        return "not started" if has_not_started(words) else "ran"
+    is_short = call.ok is False or output.count("\n") < _FEW_LINES
+    if check.of_tests and has_test_result(output):
+        return None
+    if is_short and has_not_started(telling):
+        return "not started"
+    return None
+
+
+def _shows_tests(call: RunCall, check: ShellCheck, output: str) -> bool:
+    """Return whether the result of tests would be seen, had a runner of tests started."""
+    if not check.of_tests or check.is_script or _ONLY_FAILED.match(output):
         return False
-    has_run = call.exit_code not in _NOT_STARTED and not (
-        check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
-    )
-    return has_run and not _never_ran(call)
+    part = part_of(output, check.tail)
+    if _exit_says(_exit_code(call, check, output), check) is None:
+        # Only words say that it failed, and tests print any.
+        return part is OutputPart.WHOLE and output.count("\n") < _ENOUGH_LINES
+    is_enough = check.tail is None or check.tail >= _ENOUGH_LINES
+    return part is OutputPart.WHOLE or (part is OutputPart.END and is_enough)
+
+
+def _may_have_run(call: RunCall, check: ShellCheck) -> bool:
+    """Return whether a check ran tests, of whose result nothing is seen."""
+    is_empty = check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
+    return check.of_tests and not is_empty and not _never_ran(call)
 
 
 def _found(
@@ -259,10 +365,13 @@ def _found(
 ) -> tuple[bool | None, OutputSummary | None]:
     """Return whether a check passed, and the words that show it."""
     code = _exit_code(call, check, output)
-    summary = summary_of(output, _part(check, output), of_tests=of_tests)
+    summary = summary_of(output, part_of(output, check.tail), of_tests=of_tests)
     passed = _exit_says(code, check)
     if summary is None or code in _NO_RESULT or (check.status == "" and _was_killed(call)):
         return passed, summary
+    is_told = summary.passed is not False or check.is_script or not check.of_tests
+    if passed is None and not is_told and not has_test_result(output):
+        return None, None  # that something failed says its launcher, and not of what
     # Who ran nothing ends with 0 as well; a test that fails and is ignored, too.
     if passed is None or summary.passed is None:
         return summary.passed, summary
@@ -281,14 +390,6 @@ def _printed(call: RunCall) -> str:
     if not said:
         return output
     return "\n".join(line for line in output.splitlines() if line.strip() not in said)
-
-
-def _part(check: ShellCheck, output: str) -> OutputPart:
-    if check.tail is None:
-        return OutputPart.WHOLE
-    if check.tail == 0:
-        return OutputPart.SOME
-    return OutputPart.END if output.count("\n") + 1 >= check.tail else OutputPart.WHOLE
 
 
 def _exit_code(call: RunCall, check: ShellCheck, output: str) -> int | None:

@@ -9,12 +9,6 @@ import shlex
 from collections.abc import Sequence, Set
 from typing import Final, Literal
 
-from trackrecord.learning.advice.runs.failures import (
-    error_line,
-    has_not_started,
-    is_unreachable,
-    may_not_have_started,
-)
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.outcome import CallCheck
 
@@ -31,15 +25,21 @@ CheckKind = Literal["test", "lint", "type check", "build", "check"]
 LONGEST_LINE: Final = 300
 _MOST_CHECKS: Final = 8
 _MOST_ABOVE: Final = 2
-_COULD_NOT_RUN: Final = frozenset({126, 127})
-# A longer output is that of a check that ran, whatever its tests print.
-_FEW_LINES: Final = 20
-_SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 # Steps that only prepare the shell in which the check runs.
-_PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
+_PREPARES: Final = re.compile(
+    r"(?:source|\.|export|nvm|fnm|pyenv|rbenv|conda|workon)[ \t]|[A-Za-z_]\w{0,127}=\S*\Z"
+)
 _PRINTS: Final = frozenset({"echo", "printf", "pwd", "true", "date", "set"})
-# What a shell would replace: the words as they are known are not what ran.
-_EXPANDED: Final = re.compile(r"[$`*?\[\]{}~\n\r\\]")
+# What another shell would replace by something else than this one did.
+_EXPANDED: Final = re.compile(r"`|\$\(|[<>]\(|[\n\r]|\\\Z")
+_VARIABLE: Final = re.compile(r"\$\{?(\w{0,128})")
+_ASSIGNED: Final = re.compile(r"(?:\A|\s)([A-Za-z_]\w{0,127})=")
+_OF_ALL_SHELLS: Final = frozenset({"HOME", "PATH", "PWD", "USER", "SHELL", "TMPDIR"})
+# A path that is another one on another machine.
+_OF_MACHINE: Final = re.compile(
+    r"(?:\A|[\s=\"':])(?:/(?!/|dev/|usr/|bin/|opt/|etc/)|[A-Za-z]:[\\/])"
+)
+_DRIVE: Final = re.compile(r"\A([A-Za-z]):(?=/)")
 _KINDS: Final[dict[Purpose, CheckKind]] = {
     Purpose.TEST: "test",
     Purpose.LINT: "lint",
@@ -85,7 +85,7 @@ def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[C
     steps = steps_of(call.command)
     found, has_stopped = [], False
     for result in results[:_MOST_CHECKS]:
-        state = None if has_stopped else _state(call, result)
+        state = None if has_stopped else result.state
         has_stopped = has_stopped or state != "passed"
         found.append(
             CallCheck(
@@ -109,22 +109,6 @@ def kind_of(check: ShellCheck, steps: Sequence[ShellStep]) -> CheckKind:
     return _KINDS.get(purpose, "test" if check.of_tests else "check")
 
 
-def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not started"] | None:
-    output = call.result or call.error
-    if call.exit_code in _COULD_NOT_RUN and result.passed is not True:
-        return "not started"
-    if result.passed:
-        return "passed"
-    telling = error_line(output) if may_not_have_started(output) else ""
-    if result.words and result.passed is False:
-        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
-        return "not started" if is_away or has_not_started(result.words) else "ran"
-    is_short = call.ok is False or output.count("\n") < _FEW_LINES
-    if is_short and (has_not_started(telling) or is_unreachable(telling)):
-        return "not started"
-    return None
-
-
 class _Lines:
     """The lines by which single checks of a call could be run again.
 
@@ -135,15 +119,15 @@ class _Lines:
     """
 
     def __init__(self, call: RunCall, folder: str, checks: Set[int]) -> None:
-        commands = commands_of(call.command)
+        commands, steps = commands_of(call.command), steps_of(call.command)
         # A step inside of another shell's line is none that can be told alone.
-        is_plain = len(commands) == len(steps_of(call.command))
+        is_plain = [each.words[-1:] for each in commands] == [[*each.words[-1:]] for each in steps]
         self._commands = commands if is_plain else ()
         self._is_shown = not any(command.reads for command in commands)
         self._checks, self._folder = checks, folder
         self._began_in = "."
         if call.folder and folder:
-            began = posixpath.relpath(call.folder, folder)
+            began = posixpath.relpath(_with_slashes(call.folder), _with_slashes(folder))
             self._began_in = "" if began.startswith("..") else began
 
     def of(self, place: int) -> str:
@@ -157,30 +141,49 @@ class _Lines:
                 return ""
             if words[0] == "cd":
                 where = self._moved(where, words[1:])
-            elif words[0] in _PREPARES:
-                parts.append(_joined(words))
+            elif _PREPARES.match(command.text):
+                parts.append(command.text)
             elif words[0] not in _PRINTS and at not in self._checks:
                 return ""
-        if where != ".":
-            parts.insert(0, _joined(["cd", where]) if where else "")
-        parts.append(_joined(self._commands[place].words))
+        parts.append(self._commands[place].text)
+        if not where:
+            return ""
+        if where == ".":
+            parts = [self._relative(part) for part in parts]
+        else:
+            parts.insert(0, shlex.join(["cd", where]))
         line = " && ".join(parts)
-        is_shown = all(parts) and len(line) <= LONGEST_LINE and redacted(line) == line
-        return line if is_shown else ""
+        is_shown = len(line) <= LONGEST_LINE and _is_same_elsewhere(line)
+        return line if is_shown and redacted(line) == line else ""
+
+    def _relative(self, text: str) -> str:
+        """Return a part of a line with paths as they are seen from the folder of the run."""
+        return text.replace(f"{self._folder}/", "") if self._folder else text
 
     def _moved(self, where: str, to: Sequence[str]) -> str:
         """Return the folder after `cd`, as seen from the run's; "" if it lies elsewhere."""
-        if len(to) != 1 or _EXPANDED.search(to[0]) or not where:
+        if len(to) != 1 or "$" in to[0] or _EXPANDED.search(to[0]) or not where:
             return ""
-        if to[0].startswith("/"):
-            moved = posixpath.relpath(to[0], self._folder) if self._folder else ".."
+        to_folder = _with_slashes(to[0])
+        if ":" in to_folder:
+            return ""
+        if to_folder.startswith("/"):
+            folder = _with_slashes(self._folder)
+            moved = posixpath.relpath(to_folder, folder) if folder else ".."
         else:
-            moved = posixpath.normpath(posixpath.join(where, to[0]))
+            moved = posixpath.normpath(posixpath.join(where, to_folder))
         return "" if moved.startswith("..") else moved
 
 
-def _joined(words: Sequence[str]) -> str:
-    """Return words as a shell reads them; "" where what ran cannot be known from them."""
-    if any(_EXPANDED.search(word) for word in words):
-        return ""
-    return shlex.join(words)
+def _with_slashes(path: str) -> str:
+    r"""Return a path as bash writes it: `D:\src` as `/d/src`."""
+    if "\\" not in path and ":" not in path:
+        return path
+    return _DRIVE.sub(lambda found: f"/{found[1].lower()}", path.replace("\\", "/"))
+
+
+def _is_same_elsewhere(line: str) -> bool:
+    """Return whether a line means the same in another shell: all that it uses, it sets."""
+    known = _OF_ALL_SHELLS.union(_ASSIGNED.findall(line))
+    is_moved = _EXPANDED.search(line) or _OF_MACHINE.search(line)
+    return not is_moved and known.issuperset(_VARIABLE.findall(line))

@@ -139,6 +139,7 @@ _NOT_RUN: Final = re.compile(
     | \bfile\ or\ directory\ not\ found: | \bSessions\ not\ found: | \bCould\ not\ find\ '/
     | \bprovided\ environments\ not\ found\b | ^>\ echo\ (?![^\n]{0,200}&&)
     | ^Error:\ no\ test\ specified
+    | \bNo\ (?:projects|packages|workspaces|tasks)\ (?:matched|found|were\ (?:run|executed))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -159,6 +160,11 @@ _LOGGED: Final = re.compile(
     r"^error\b(?!: (?:test|\d+ targets?)\b)|: error: |\bcould not compile\b"
     r"|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
     r"|^\S+:\d+:\d+: "
+)
+# The number of a thing that is logged, as "Task 2 failed", and not how many did.
+_NUMBERED: Final = re.compile(
+    r"\b(?!(?:with|and|had|or|of|found|total|in|all|only)\b)[A-Za-z][a-z]{0,40}[a-rt-z]\ #?\d+\ "
+    r"(?:failed|failing|errored|fails)\b"
 )
 # Words of linters and of compilers, which say nothing of tests.
 _OF_LINT: Final = re.compile(
@@ -185,7 +191,7 @@ _HINTS: Final = (
     "inspected",
     "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
     "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
-    "code style",
+    "code style", "matched", "no tasks",
 )  # fmt: skip
 # One of these stands in every line that says that nothing ran.
 _NOT_RUN_HINTS: Final = (
@@ -193,6 +199,39 @@ _NOT_RUN_HINTS: Final = (
     "missing script", "can't", "couldn", "> echo",
 )  # fmt: skip
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
+
+# A number that is no part of a version, a path or a place.
+_COUNT: Final = r"(?<![\w.@/:-])\d{1,7}"
+# Printed only where tests ran, however they ended: a count of them, the result of one by its name,
+# a failed assertion, a place where code does not compile.
+_RESULT: Final = re.compile(
+    rf"""
+      {_COUNT}\ (?:[a-z][\w-]{{0,20}}\ ){{0,2}}(?i:pass(?:ed|es|ing)?|fail(?:ed|s|ing|ures?)?
+          |skipped|pending|succeeded|success(?:es)?|tests?|specs?|suites?|scenarios?|examples?
+          |assertions?|subtests?|errored)\b
+    | \b(?i:pass(?:ed)?|fail(?:ed|ing|ures?)?|errors|tests?(?:\ run)?|specs|suites|scenarios
+          |assertions|skipped|total)\ {{0,8}}(?:=\ ?|:\ {{1,8}}|\|\ {{1,8}}|\ )\d
+    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\ ?Build\ f)
+    | ^\s*(?:---|===)\ (?:PASS|FAIL|SKIP|RUN) | ^\W{{0,8}}\((?:pass|fail)\)\ | ^\d\d:\d\d\ \+\d
+    | \.{{3}}\ ?(?:ok|OK|FAIL(?:ED)?|ERROR|PASS(?:ED)?|skipped)\b
+    | (?<!BUILD)\ (?:PASSED|FAILED)(?:\s|$)
+    | ^\s*(?:[✓✔√]|[✗✘✖×✕])\ (?!.{{0,200}}\b(?i:errors?|no|cannot|can't|not\ found|missing|unable
+          |could\ not|failed\ to|no\ such|buil[dt]|compiled|loaded|config\w*)\b)
+    | {_COUNT}\ errors?\ (?:in|during)\ | ^[.FEsxS]{{3,200}}\s*(?:\[\ *\d+%\])?$
+    | \bfailing\ tests?\b | \b[Aa]ssert(?:ion)?\w{{0,8}}(?:Error\b|\ failed|\ `)
+    | \S[:(\[]\d{{1,7}}(?:[:,]\d{{1,5}})?[\])]?:?\ {{1,4}}(?:fatal\ |syntax\ )?error\b
+    | [._-](?:test|spec)\.\w{{1,4}}:\d | \.go:\d{{1,7}}:\d | ^error\[\w{{1,12}}\]
+    """,
+    re.VERBOSE,
+)
+# Runners of tasks repeat what they run, and count their own tasks.
+_OF_TASKS: Final = re.compile(r"\s*(?:[>$+] |(?:Tasks|Cached):)")
+_MOST_AT_ENDS: Final = 16 * 1024
+# A client shows no more than the beginning, or has left out a part.
+_CUT_AT_END: Final = re.compile(
+    r"(?:(?<![.\w])(?:\.\.\.|…)|\b(?:truncated|omitted)\b)[\])}.\s]*(?:</[\w-]{1,40}>\s*)*\Z"
+)
+_CUT: Final = re.compile(r"(?:\.\.\.|[…\[(])[^\n]{0,80}\b(?:truncated|omitted)\b", re.IGNORECASE)
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
@@ -240,6 +279,29 @@ def summary_of(
     return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
 
 
+def part_of(output: str, most: int | None) -> OutputPart:
+    """Return the part of an output that is seen.
+
+    Args:
+        output: what is seen.
+        most: the most lines at its end that were shown; None if all were, 0 if others were.
+    """
+    if most == 0 or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
+        return OutputPart.SOME
+    is_end = most is not None and output.count("\n") + 1 >= most
+    return OutputPart.END if is_end or _CUT.search(output) else OutputPart.WHOLE
+
+
+def has_test_result(output: str) -> bool:
+    """Return whether an output holds a result of tests: without one, none of them ran."""
+    if len(output) > 2 * _MOST_AT_ENDS:
+        output = f"{output[:_MOST_AT_ENDS]}\n{output[-_MOST_AT_ENDS:]}"
+    return any(
+        _RESULT.search(line) and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
+        for line in _ANSI.sub("", output).splitlines()
+    )
+
+
 def _telling_lines(text: str) -> Iterator[str]:
     """Yield the lines that may tell something."""
     lower = text.lower()
@@ -266,7 +328,8 @@ def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
 def _failed(lines: list[str], *, is_passed: bool) -> OutputSummary | None:
     for line in reversed(lines):
         found = _FAILED.search(line)
-        if found is None or (is_passed and _LOGGED.search(line)):
+        is_logged = found is not None and is_passed and _LOGGED.search(line)
+        if found is None or is_logged or _NUMBERED.search(line):
             continue
         is_of_tests = _OF_TESTS.search(line) is not None
         return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_of_tests)

@@ -5,6 +5,7 @@ The highest rank decides, and of several pieces of one rank the last. Without ev
 verdict: that an agent calls its work done is none.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Final
@@ -13,11 +14,12 @@ import msgspec
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind
 from ..shell.checks import runs_also
-from .checks import Moment, Result, last_edit, results_before, results_since
+from .checks import Moment, Result, first_edit, last_edit, results_before, results_since
 from .phrases import goes_on, only_looks, says_wrong
 
 # Of more than these the oldest are left out.
 _MOST: Final = 200
+_COUNT: Final = re.compile(r"\d{1,9}")
 
 
 def last_results(results: Sequence[Result]) -> list[Result]:
@@ -199,6 +201,8 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
     after = results_since(run, changed)
+    if all(result.at == changed for result in after) and after and results_before(run, changed):
+        after = ()  # a linter that mends makes what was checked before it unchecked
     if not after and changed is not None:
         before = results_before(run, changed)
         yield _nothing_checked(before, "the last edit" if changed == edited else "a sub-agent")
@@ -222,11 +226,28 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
         # What was broken before the agent changed anything, and was stopped then, is not its.
-        is_open = found_so and not result.passed
+        is_open = not result.passed and (found_so or _was_found(result, run))
         if result.passed and (open_before or is_unseen):
             is_open = True
         kind = "check passed" if result.passed else "check failed"
         yield _of_result(kind, result, success=None if is_open else result.passed)
+
+
+def _was_found(result: Result, run: AgentRun) -> bool:
+    """Return whether a linter or the like found no less in as much before the first edit."""
+    scope = result.check.scope
+    return not result.check.of_tests and any(
+        each.passed is False
+        and scope.covered_by(each.check.scope) == scope.targets
+        and _number(result.words) <= _number(each.words)
+        for each in results_before(run, first_edit(run))
+    )
+
+
+def _number(words: str) -> int:
+    """Return how many findings words count: the first number; of words without one, 1."""
+    found = _COUNT.search(words)
+    return int(found.group()) if found else 1
 
 
 def _nothing_checked(before: tuple[Result, ...], last: str) -> WeighedEvidence:

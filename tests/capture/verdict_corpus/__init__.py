@@ -5,10 +5,17 @@ measured on both. A record begins with "%% TOOL ENDING EXIT"; its line follows b
 what the command printed. ENDING is "passed", "failed", "nothing" (nothing was checked) or "cut"
 (killed before its end).
 
+`recorded.jsonl` and `more_outputs.jsonl` hold more of them, an object a line: the first what real
+runners printed when they were run on small projects, the second what is written by hand. There,
+ENDING may also be "not started", and "hidden" where what the line shows tells no result.
+
+`editing_lines.txt` and `keeping_lines.txt` hold command lines that change the work, and others.
+
 `not_cleared.txt`, `cleared.txt` and `proves_nothing.txt` hold one run a line: its calls in order,
 each with how it ended.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -27,7 +34,7 @@ class CheckOutput(NamedTuple):
 
     Attributes:
         tool: what verified.
-        ending: "passed", "failed", "nothing" or "cut".
+        ending: "passed", "failed", "nothing", "cut", "not started" or "hidden".
         form: how its command line was changed, "plain" if it was not.
         line: the command line.
         exit_code: the exit status of the line.
@@ -44,6 +51,14 @@ class CheckOutput(NamedTuple):
 
 def outputs_in(name: str) -> list[CheckOutput]:
     """Return the records of a file of the corpus, each in its plain form."""
+    if name.endswith(".jsonl"):
+        records = map(json.loads, (_FOLDER / name).read_text().splitlines())
+        return [
+            CheckOutput(
+                each["tool"], each["ending"], "plain", each["line"], each["code"], each["output"]
+            )
+            for each in records
+        ]
     _, *parts = _RECORD.split((_FOLDER / name).read_text())
     return [
         CheckOutput(tool, ending, "plain", line, int(code), output)
@@ -65,6 +80,8 @@ def forms_of(check: CheckOutput) -> Iterator[CheckOutput]:
         return CheckOutput(check.tool, check.ending, name, line, exit_code, shown)
 
     yield check
+    if check.ending == "hidden":
+        return
     yield form("in a folder", f"cd /src/shop && {check.line}", code, output)
     yield form("sh -c", f"sh -c {shlex.quote(check.line)}", code, output)
     yield form("2>&1", f"CI=1 timeout 600 {check.line} 2>&1", code, output)

@@ -15,7 +15,7 @@ import msgspec
 from ...competences.episodes.checks import CHECKS, MAKES
 from ...text.inert import one_line
 from ...text.words import words_of
-from ..runs.failures import has_not_started, is_unreachable, masked_line
+from ..runs.failures import has_not_started, masked_line
 
 LONGEST_LINE: Final = 300
 TEST: Final = "test"
@@ -326,7 +326,7 @@ def check_by_name(
     if not words & CHECKS or words & MAKES:
         return ()
     state = PASSED if ok else None
-    if ok is False and (has_not_started(error) or is_unreachable(error)):
+    if ok is False and has_not_started(error):
         state = NOT_STARTED
     return (TriedCheck(_kind(words), state, line, is_whole=False),)
 

@@ -286,7 +286,8 @@ def _need(known: Known, call: TriedCall, session: SessionCalls) -> Hint | None:
 def _line(known: Known, kind: str, call: TriedCall, machine: str) -> KnownLine | None:
     """Return a line that ran: of the program that failed first, then on all, then the newest.
 
-    On this machine before others. Of a call that was to run on a part, no line for another part.
+    On this machine before others. Of a call that was to run on all, no line for a part; of one that
+    was to run on a part, none for another part.
     """
     wanted = programs_of(call.told)
     is_narrow = not any(check.is_whole for check in call.checks if check.kind == kind)
@@ -295,7 +296,7 @@ def _line(known: Known, kind: str, call: TriedCall, machine: str) -> KnownLine |
         for each in known.lines(kind)
         if each.line != call.told
     ]
-    fitting = [(each, same) for each, same in lines if each.is_whole or same or not is_narrow]
+    fitting = [(each, same) for each, same in lines if each.is_whole or (same and is_narrow)]
     fitting.sort(key=lambda pair: (not _is_at(pair[0], machine), not pair[1]))
     return fitting[0][0] if fitting else None
 

@@ -110,26 +110,17 @@ _TELLS_NOTHING_ANYWHERE: Final = _Sign(
 _RULES: Final = re.compile(r"([=!_*#~+─━═-])\1{3,}")
 _RULE_BEGINS: Final = tuple(4 * sign for sign in "=!_*#~+─━═-")
 _LETTER: Final = re.compile(r"[^\W\d_]{2}")
-# The program of a check could not be run, or was called in a way that it does not know.
+# The program of a check could not be run, was called in a way that it does not know, or needs a
+# server that is away.
 _NOT_STARTED: Final = re.compile(
     r"command not found|not found\s*$|no module named|no such file|not recogni[sz]ed|not installed"
     r"|unrecogni[sz]ed|unknown (?:option|argument|(?:sub)?command|flag)|no such option"
-    r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script|script not found"
-    r"|permission denied|cannot connect|(?:can't|cannot) open",
+    r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script"
+    r"|script not found|no rule to make target"
+    r"|permission denied|(?:can't|cannot) open|connection refused|ECONNREFUSED"
+    r"|(?:could not|couldn't|failed to|cannot) connect|is the server running",
     re.IGNORECASE,
 )
-
-_UNREACHABLE: Final = re.compile(
-    r"connection refused|ECONNREFUSED|(?:could not|couldn't|failed to|cannot) connect"
-    r"|is the server running|connect: no such file",
-    re.IGNORECASE,
-)
-# One of these is in every text that matches one of the two.
-_NOT_STARTED_WORDS: Final = (
-    "not found", "no module", "no such", "recogni", "not installed", "unknown ", "illegal ",
-    "invalid ", "unexpected ", "missing script", "denied", "connect", "refused", "can't open",
-    "cannot open", "server running",
-)  # fmt: skip
 
 _NAMES_REMEDY: Final = re.compile(
     r"has not been read yet|\bread (?:it|the file) (?:first|again)|must read (?:it|the file)"
@@ -188,22 +179,6 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
 def has_not_started(error: str) -> bool:
     """Return whether an error, or its template, shows that a program did not even start."""
     return _NOT_STARTED.search(error) is not None
-
-
-def is_unreachable(error: str) -> bool:
-    """Return whether an error says that a server that is needed is away."""
-    return _UNREACHABLE.search(error) is not None
-
-
-def may_not_have_started(text: str) -> bool:
-    """Return whether the significant line of a text may show that a program did not start.
-
-    Or that a server is away. Most outputs do not, and their significant line need not be found.
-    """
-    if "\x1b" in text:
-        return True
-    lower = " ".join(_without_rules(text).lower().split())
-    return any(word in lower for word in _NOT_STARTED_WORDS)
 
 
 def names_its_remedy(error: str) -> bool:
