@@ -20,10 +20,10 @@ from trackrecord_cli.main import run
 from trackrecord_worker.caching.advise import Adviser
 from trackrecord_worker.caching.refresh import RankingsRefresher
 
-# What is of the process, the machine or the moment, and not on record.
+# What is of the process, the machine, the moment or the rules of a version, and not on record.
 _NOT_ON_RECORD = frozenset({
     "as_of", "bytes", "cache_age_s", "computed_at", "database", "home", "is_learning", "lost",
-    "redis", "verdict", "version", "workers", "dead_letters",
+    "redis", "verdict", "version", "workers", "dead_letters", "estimate", "measures", "past_tasks",
 })  # fmt: skip
 # No project's.
 _OF_THE_STORE = ("token list",)

@@ -243,7 +243,7 @@ def test_labels_hold_no_control_characters():
         sample.labels["project"]
         for family in text_string_to_metric_families(text)
         for sample in family.samples
-        if sample.name == "trackrecord_last_learnt_timestamp_seconds"
+        if sample.name == "trackrecord_last_consolidation_timestamp_seconds"
     ]
     assert len(set(read)) == len(names)
     assert {"plain", 'quote"', r"a\x1b[31m\rb", r"a\\x1b[31m\\rb"} <= set(read)

@@ -65,12 +65,6 @@ def _of_projects(projects: list[ProjectFigures]) -> Iterator[Metric]:
         outcomes.add_metric((_label(each.project), "unknown"), each.without_verdict)
     yield outcomes
     yield _gauges(
-        "trackrecord_last_learnt_timestamp_seconds",
-        "When the newest outcome was learnt.",
-        "project",
-        {each.project: each.last_learnt for each in projects if each.last_learnt is not None},
-    )
-    yield _gauges(
         "trackrecord_last_consolidation_timestamp_seconds",
         "When the last finished consolidation ended, whoever started it.",
         "project",
@@ -143,11 +137,6 @@ def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
         "Entries that became dead letters, by reason.",
         "reason",
         counts.refused,
-    )
-    yield CounterMetricFamily(
-        "trackrecord_dead_letters_dropped",
-        "Dead letters that were dropped to make room for newer ones.",
-        counts.letters_dropped,
     )
     yield CounterMetricFamily(
         "trackrecord_entries_lost",

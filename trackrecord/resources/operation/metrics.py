@@ -39,7 +39,6 @@ class ProjectFigures:
         successes: outcomes whose task reached its goal.
         failures: outcomes whose task did not.
         without_verdict: outcomes of which nobody knows whether it did.
-        last_learnt: when the newest outcome was learnt, seconds since the epoch; None without one.
         last_consolidation: when the last finished consolidation ended; None without one, and for
             the rest.
         is_rebuild_due: whether its numbers must be computed anew; False for the rest.
@@ -49,7 +48,6 @@ class ProjectFigures:
     successes: int
     failures: int
     without_verdict: int
-    last_learnt: float | None
     last_consolidation: float | None = None
     is_rebuild_due: bool = False
 
@@ -136,7 +134,6 @@ def _figures(
         successes=counts.successes,
         failures=counts.outcomes - counts.successes - counts.without_verdict,
         without_verdict=counts.without_verdict,
-        last_learnt=counts.last_learnt,
         last_consolidation=last,
         is_rebuild_due=is_rebuild_due,
     )
@@ -150,7 +147,6 @@ def _with_rest(figures: list[ProjectFigures], rest: ProjectFigures) -> list[Proj
         successes=sum(each.successes for each in (*same, rest)),
         failures=sum(each.failures for each in (*same, rest)),
         without_verdict=sum(each.without_verdict for each in (*same, rest)),
-        last_learnt=max(each.last_learnt or 0.0 for each in (*same, rest)) or None,
     )
     return [*(each for each in figures if each.project != OTHER), together]
 

@@ -129,3 +129,17 @@ def clustered_difference(
     count = len(rows)
     error = sqrt(max(between * count / max(1, count - 1), single))
     return first_hits / first - second_hits / second, error, count
+
+
+def weighted_difference(strata: Iterable[Stratum]) -> tuple[float, float]:
+    """Return the difference that a label makes within strata (Mantel-Haenszel), and its error."""
+    rows = list(strata)
+    weight = excess = variance = 0.0
+    for n, s, k, a in rows:
+        weight += k * (n - k) / n
+        excess += a - k * s / n
+        variance += k * (n - k) * s * (n - s) / (n * n * (n - 1))
+    effect = excess / weight
+    spread = sum((a - k * s / n - effect * k * (n - k) / n) ** 2 for n, s, k, a in rows)
+    between = spread * len(rows) / max(1, len(rows) - 1)
+    return effect, sqrt(max(between, variance)) / weight

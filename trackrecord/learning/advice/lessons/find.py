@@ -25,9 +25,8 @@ from ...numbers.percent import percent
 from ...numbers.speakers import tells_alone
 from ...numbers.wilson import Z
 from ..runs.runs import NotedRun
-from .chance import Stratum, chance_of, discoveries
+from .chance import Stratum, chance_of, discoveries, weighted_difference
 from .counting.fails import find_failures
-from .counting.goes_with import ENDING_SHARE, find_within_tasks, weighted_difference
 from .counting.needs import find_needs
 from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
@@ -39,6 +38,8 @@ from .wording import counted, named
 
 _LEVEL: Final = 0.01
 _MIN_RUNS: Final = 5
+# A call ends runs if this share of its runs ends with it.
+_ENDING_SHARE: Final = 0.8
 _MIN_TASKS: Final = 3
 
 
@@ -71,11 +72,10 @@ def _completions(history: History) -> dict[str, set[int]]:
         last = next((call for call in reversed(calls) if history.is_agents(call)), None)
         if last is not None and not run.steps[-1].failed:
             ends[last].add(position)
-    # Of all others, `goes_with` tells whether runs that call them at all succeed more.
     return {
         history.callers[call].tool: runs
         for call, runs in ends.items()
-        if len(runs) >= ENDING_SHARE * len(history.runs_with[call])
+        if len(runs) >= _ENDING_SHARE * len(history.runs_with[call])
     }
 
 
@@ -100,9 +100,7 @@ def _compared(history: History, done: set[int]) -> _Compared | None:
 
 def _finding(tool: str, compared: _Compared) -> Finding:
     strata = compared.strata
-    effect, error, _ = weighted_difference(
-        [(each.runs, each.labelled, each.successes, each.won) for each in strata]
-    )
+    effect, error = weighted_difference(strata)
     low = max(0.0, effect - Z * error)
     won, with_it = sum(each.won for each in strata), sum(each.labelled for each in strata)
     others_won = sum(each.successes for each in strata) - won
@@ -233,7 +231,6 @@ _KINDS: Final[tuple[Counting, ...]] = (
     find_failures,
     among_judged(find_failing_ways),
     find_needs,
-    among_judged(find_within_tasks),
     among_judged(find_completions),
     find_remedies,
 )
