@@ -35,7 +35,6 @@ _SOON: Final = 5
 _SLACK_S: Final = 0.001
 # The standard deviation of a share of a half.
 _SPREAD: Final = 0.5
-_GIVEN: Final = "given"
 
 
 def probability_of(points: int) -> float:
@@ -201,12 +200,12 @@ def compare_points(points: Sequence[TrialPoint], measure: HintMeasure) -> HintCo
     found = effects_of(
         EffectRun(
             f"{each.hint.kind} {each.hint.probability}",
-            (_GIVEN,) if each.hint.is_given else (),
+            ("given",) if each.hint.is_given else (),
             1.0,
             getattr(each.aftermath, measure),
         )
         for each in points
-    ).get(_GIVEN, NO_EFFECT)
+    ).get("given", NO_EFFECT)
     if not found.is_known:
         return HintComparison(measure, given, withheld)
     interval = Interval()
