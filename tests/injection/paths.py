@@ -261,13 +261,13 @@ def _session(session: str, number: int, text: str, n: int) -> Iterator[_Body]:
             end = "tool_use" if place < len(messages) - 1 else "end_turn"
             message |= {"id": f"m{place}", "model": "claude-x", "stop_reason": end, "usage": {}}
         yield {
-            "parentUuid": f"u{place - 1}" if place else None,
+            "parentUuid": f"{session}-{place - 1}" if place else None,
             "isSidechain": False,
             "cwd": f"/src/{project_of('transcript', number)}",
             "sessionId": session,
             "entrypoint": "cli",
             "gitBranch": text,
-            "uuid": f"u{place}",
+            "uuid": f"{session}-{place}",
             "type": role,
             "timestamp": f"2026-11-20T10:00:{place:02}.000Z",
             "message": message,

@@ -122,7 +122,7 @@ class TraceOutline(NamedTuple):
     def is_twin_of(self, other: "TraceOutline") -> bool:
         """Return whether two instrumentations told of one task in traces of their own."""
         return (
-            bool(self.tools)
+            bool(self.tools and self.scopes and other.scopes)
             and (self.tools, self.service) == (other.tools, other.service)
             and self.scopes.isdisjoint(other.scopes)
             and abs(self.start - other.start) <= _SLACK_S

@@ -28,7 +28,7 @@ INTERRUPTED: Final = "[Request interrupted by user"
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _COMMAND: Final = re.compile(r"<command-name>\s*/?([^<]{1,200}?)\s*</command-name>")
 _ARGUMENTS: Final = re.compile(
-    r"<command-args>((?:(?!</?command-args>).)*+)</command-args>", re.DOTALL
+    r"<command-args>((?:(?!</?command-args>).)*)</command-args>", re.DOTALL
 )
 # What Claude Code itself writes in the person's name: what stands in tags of its own, whole.
 _TAG: Final = re.compile(r"\A\s*<(?!command-)([a-z]{2,20}(?:-[a-z]{2,20}){1,4})[\s>]")
@@ -38,7 +38,7 @@ _NOT_SAID: Final = re.compile(
     r"|\[Image: |This session is being continued from a previous conversation)"
 )
 _TYPED: Final = re.compile(r"\A\s*<bash-input>(.*)</bash-input>", re.DOTALL)
-_PRINTED: Final = re.compile(r"<bash-(stdout|stderr)>((?:(?!</bash-).)*+)", re.DOTALL)
+_PRINTED: Final = re.compile(r"<bash-(stdout|stderr)>((?:(?!</bash-).)*)", re.DOTALL)
 _ENDED: Final = re.compile(
     r"\A\s*<task-notification>.{0,2000}?<tool-use-id>([^<]{1,256})</tool-use-id>", re.DOTALL
 )
