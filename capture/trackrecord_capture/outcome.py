@@ -172,8 +172,9 @@ def outcome_of(
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
-    own = RunProjects(rules.project_of_folder, excluded=rules.exclude)
-    if not (project := project_of(run, projects or own)):
+    if projects is None:
+        projects = RunProjects(rules.project_of_folder, excluded=rules.exclude)
+    if not (project := project_of(run, projects)):
         return None
     run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
     if run.automated:

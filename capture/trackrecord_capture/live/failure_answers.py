@@ -88,13 +88,14 @@ class FailureAnswers:
         self._hints = FailureHints()
         self._lock = threading.Lock()
         self._words = tool_words()
-        self._project_of = lru_cache(_MOST_FOLDERS)(project_of)
+        self._project_of = project_of
         self._top_of = lru_cache(_MOST_FOLDERS)(_top_of)
 
     def prepare(self, folder: str) -> None:
         """Read what is known of a folder's project, so that its first failure need not wait."""
-        if folder and self._settings.hooks.moment != "false":
-            project = self._project_of(folder)
+        if self._settings.hooks.moment == "false" or not folder:
+            return
+        if project := self._project_of(folder):
             with self._lock:
                 self._reader.moments(project)
 
@@ -102,7 +103,8 @@ class FailureAnswers:
         """Return the line for the agent; "" for none."""
         if self._settings.hooks.moment == "false" or not (failure.session and failure.folder):
             return ""
-        project = self._project_of(failure.folder)
+        if not (project := self._project_of(failure.folder)):
+            return ""
         with self._lock:
             document = self._reader.moments(project)
         if not document.repositories:

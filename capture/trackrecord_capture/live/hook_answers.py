@@ -99,7 +99,8 @@ class HookAnswers:
             return ""
         if not self._told.begin(agent, asked.session_id, kind):
             return ""
-        project = self._project_of(asked.cwd)
+        if not (project := self._project_of(asked.cwd)):
+            return ""
         before = self._told.of(agent, asked.session_id, "session")
         line, same = self._standing(project)
         is_told = bool(line) and (kind == "session" or line in before.text)

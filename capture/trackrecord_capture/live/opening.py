@@ -120,7 +120,8 @@ class Outputs:
         """
         if not self._is_replaced(output):
             return None
-        project = self._project_of(output.folder)
+        if not (project := self._project_of(output.folder)):
+            return None
         command = reading(project, self._program)
         data, tool = as_bytes(output.text), _name_of(output)
         if tool in _SHOWING and kind_of_output(data) is OutputKind.CODE:
@@ -221,7 +222,6 @@ class Live:
         project_of: ProjectOf,
     ) -> None:
         self._home = settings.home
-        self._project_of = project_of
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
         self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
@@ -263,9 +263,6 @@ class Live:
         """
         try:
             posted = decoded(body, _posted)
-            asks = posted.hook_event_name in KINDS or (posted.error, posted.output) != (None, None)
-            if asks and posted.cwd and not self._project_of(posted.cwd):
-                return None
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
             if posted.error is not None:
