@@ -8,11 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.learning.advice.runs.failures import (
-    error_line,
-    has_not_started,
-    is_wanted_failure,
-)
+from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_wanted_failure
 from trackrecord.learning.competences.episodes.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
