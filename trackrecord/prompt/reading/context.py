@@ -62,7 +62,7 @@ def context(
     Args:
         project: whose experience; the settings' project when not given.
         task: the text of the task at hand: competences and memories are ranked by how well they fit
-            it, and similar past tasks compete, too.
+            it.
         candidates: the agent's own; objects, or mappings as JSON has them.
         budget: tokens that the text may take; None for no limit.
         lang: language of the headings, of what is learnt, and of the labels and reasons of

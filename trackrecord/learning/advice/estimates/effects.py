@@ -33,8 +33,7 @@ _DEVIATIONS: Final = 1.645
 _MOST_VARIANCE: Final = 0.25
 _ASSUMED_RUNS: Final = 4.0
 _LEAST_VARIANCE: Final = 1e-9
-# With lessons, votes and past tasks, which are tested by themselves at 1% each, a prompt errs in
-# one of twenty.
+# With lessons and votes, which are tested by themselves at 1% each, a prompt errs in one of 25.
 _LEVEL: Final = 0.02
 _LEAST_WEIGHT: Final = 5.0
 _LEAST_TASKS: Final = 5

@@ -1,7 +1,8 @@
 """Estimates: the rate of success of every procedure, pattern and kind of task of a project.
 
 The levels, from the most to the least specific: a procedure at one kind of task, the procedure at
-any task, the kind of task, the project. Each level's rate is the prior of the one before.
+any task, the kind of task, the project. A procedure's prior is the rate that its tasks have
+otherwise, a kind's is that of the project.
 """
 
 from collections import Counter, defaultdict
