@@ -134,7 +134,8 @@ def test_whatever_sections_are_asked_for_nothing_is_raised(include, exclude):
 def test_sections_in_every_call():
     """Both calls and their awaitable forms, with the names in any order."""
     with rankings_of(memories=["Use uv"], patterns=["tests-first"]):
-        only, without = {"include": ["memories"]}, {"exclude": ["patterns"]}
+        # The last one is a section of an earlier version.
+        only, without = {"include": ["memories"]}, {"exclude": ["patterns", "past_tasks"]}
         for chosen in (only, without):
             answers = (
                 trackrecord.rankings(**chosen),
@@ -145,6 +146,7 @@ def test_sections_in_every_call():
             assert {each.prompt for each in answers} == {
                 '## Memories\n\n- an agent noted: "Use uv" [confidence 0.8]'
             }
+            assert {each.problem for each in answers} == {None}
 
 
 def test_the_usual_budget_is_a_setting(fake_client, settings, monkeypatch):

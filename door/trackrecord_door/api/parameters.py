@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from trackrecord.learning.outcomes.gate import CHECKS
-from trackrecord.prompt.question.section_names import NAMES
+from trackrecord.prompt.question.section_names import ACCEPTED
 from trackrecord.resources.declaration.checks import Argument, Share, Text
 from trackrecord.resources.declaration.docstrings import read_docstring
 
@@ -36,7 +36,7 @@ Moment = Annotated[
         extra_json_schema={"format": "moment"},
     ),
 ]
-Section: Any = Literal[tuple(sorted(NAMES))]
+Section: Any = Literal[tuple(sorted(ACCEPTED))]
 Names = Annotated[list[Name], Meta(max_length=_MOST_ITEMS)]
 Object = dict[str, Any]
 Condition = Annotated[str, Meta(min_length=2, max_length=1024, pattern="^[^=]+=.*$")]

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from .rules import ContextRules
-from .section_names import NAMES, unknown_section
+from .section_names import ACCEPTED, unknown_section
 
 # What is handed in may have no end.
 _MOST_NAMES: Final = 64
@@ -62,7 +62,7 @@ def _names(argument: str, given: object, problems: list[str]) -> frozenset[str] 
     if names is None:
         problems.append(f"{argument} must be names of sections or None: it is ignored")
         return None
-    known = frozenset(name for name in names if isinstance(name, str) and name in NAMES)
+    known = frozenset(name for name in names if isinstance(name, str) and name in ACCEPTED)
     unknown = [name for name in names if name not in known]
     if unknown:
         problems.append(f"{argument}: {unknown_section(unknown[0])}")

@@ -13,13 +13,13 @@ FIELDS: Final = (
     "competences",
     "memories",
 )
-# Of an earlier version: nothing stands in it.
-_GONE: Final = "past_tasks"
 
 # What is on record of the task itself; `context()` alone knows its task.
 ERRORS: Final = "errors"
 EVIDENCE: Final = "evidence"
 NAMES: Final = (*FIELDS, ERRORS, EVIDENCE)
+# With the section of an earlier version, in which nothing stands.
+ACCEPTED: Final = frozenset({*NAMES, "past_tasks"})
 
 
 def unknown_section(name: object) -> str:
@@ -34,5 +34,5 @@ def checked_sections(names: Iterable[object]) -> None:
         ValueError: there is no such section; the message names it and those that there are.
     """
     for name in names:
-        if name not in NAMES and name != _GONE:
+        if name not in ACCEPTED:
             raise ValueError(unknown_section(name))
