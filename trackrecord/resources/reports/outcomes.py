@@ -55,12 +55,13 @@ def outcomes_elsewhere(
     Returns:
         By the other project, the project of each outcome by its outcome_id.
     """
-    stands = outcomes.c.replaced_at == 0
     query = select(projects.c.name, outcomes.c.outcome_id).join_from(outcomes, projects)
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    rows = connection.execute(query.where(stands).execution_options(yield_per=10_000))
-    for project, outcome_id in rows:
-        if outcome_id in names:
+    every = outcomes.c.project_id.in_(select(projects.c.id))
+    stand = query.where(every, outcomes.c.replaced_at == 0)
+    wanted, found = list(names), defaultdict[str, set[str]](set)
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = outcomes.c.outcome_id.in_(wanted[start : start + _CHUNK])
+        for project, outcome_id in connection.execute(stand.where(chunk)):
             found[outcome_id].add(project)
     elsewhere: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for outcome_id, on_record in found.items():
