@@ -19,6 +19,7 @@ from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.tried_calls import tried_digest, tried_run
+from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.register import find_logs, known_sources
 from trackrecord_capture.sources.source import ReadRun
@@ -358,16 +359,25 @@ def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, li
     logs = find_logs(known_sources().values(), paths)
     projects: defaultdict[str, list[TriedRun]] = defaultdict(list)
     project_of: dict[str, str] = {}
-    seen: set[str] = set()
+    runs: dict[str, AgentRun] = {}
     for source, log in logs:
         for read in source.read(log):
-            if not isinstance(read, ReadRun) or read.run.outcome_id in seen:
-                continue
-            seen.add(read.run.outcome_id)
-            outcome = decode_outcome(encode_body(outcome_of(read.run, rules)))
-            if digest := tried_digest(outcome):
-                ended_at = outcome.ended_at(read.run.ended_at)
-                run = tried_run(digest, outcome=len(seen), ended_at=ended_at, speaker=LOCAL)
-                # Where a recorded folder is gone, its name stands for the repository.
-                projects[project_of.setdefault(run.session, outcome.project)].append(run)
+            if isinstance(read, ReadRun):
+                run = read.run
+                # A fork repeats the runs of its session: each counts once, as the fullest copy.
+                name = f"{source.name} {run.record}" if run.record else run.outcome_id
+                known = runs.get(name)
+                if known is None or _fullness(run) > _fullness(known):
+                    runs[name] = run
+    for number, run in enumerate(runs.values(), 1):
+        outcome = decode_outcome(encode_body(outcome_of(run, rules)))
+        if digest := tried_digest(outcome):
+            ended_at = outcome.ended_at(run.ended_at)
+            tried = tried_run(digest, outcome=number, ended_at=ended_at, speaker=LOCAL)
+            # Where a recorded folder is gone, its name stands for the repository.
+            projects[project_of.setdefault(tried.session, outcome.project)].append(tried)
     return dict(projects)
+
+
+def _fullness(run: AgentRun) -> tuple[float, bool]:
+    return run.ended_at, not run.is_copy

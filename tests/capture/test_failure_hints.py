@@ -96,6 +96,25 @@ def test_codex_has_no_exit_status_so_the_words_of_the_error_must_be_known(live):
     assert told(live.hook("codex", said), "PostToolUse")
 
 
+def test_a_shell_that_is_not_at_the_top_is_told_so(live, tmp_path):
+    """Where the folder that it changes to lies at the top, and not where the shell is."""
+    shop = tmp_path / "shop"
+    for folder in (".git", "src", "web/src"):
+        (shop / folder).mkdir(parents=True)
+    error = "Exit code 1\n(eval):cd:1: no such file or directory: src"
+
+    def answer(command, folder, session):
+        asked = failure(command=command, error=error, cwd=str(shop / folder), session_id=session)
+        return told(live.hook("claude-code", asked))
+
+    assert answer("cd src && ls", "src", "s1") == (
+        "trackrecord: The shell is in `src` of this repository; `src` lies at its top."
+    )
+    assert answer("cd src && ls", "web", "s2") == ""
+    assert answer("cd lib && ls", "src", "s3") == ""
+    assert answer("cd src && ls", "", "s4") == ""
+
+
 def test_a_session_that_ran_its_tests_is_told_of_no_line(live):
     """As opencode's plugin knows it, with what has succeeded since the last failure."""
     given = {"tool_name": "bash", "exit_code": 2, "error": ERROR}

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from tests.support.prompt_answers import answer_from
+from trackrecord.learning.advice.moments.facts import UsualLine
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -181,6 +182,27 @@ def test_a_session_is_told_of_a_check_that_never_starts(known, client, settings,
     known(holdout=0.999)
     write_advice(client, settings, advice, cost_s=0.0)
     assert handing.answer("codex", start(session="held out")) == ""
+
+
+def test_a_session_is_told_of_the_lines_that_most_run(known, client, settings, handing, tmp_path):
+    """First, and without those that stand in what the agent reads by itself."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    usual = (UsualLine("test", "mise run test", 18, 20), UsualLine("lint", "mise run lint", 12, 20))
+    advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, usual=usual)
+    write_advice(client, settings, advice, cost_s=0.0)
+    told = handing.answer("codex", start(folder=str(shop)))
+    said = (
+        "Ran here: tests `mise run test` (in 18 of the last 20 sessions), linter `mise run lint` "
+        "(in 12)."
+    )
+    assert told.partition("\n\n")[2].startswith(f"- {said}\n\n## ")
+    assert said not in handing.answer("codex", prompt(folder=str(shop)))
+    (shop / "AGENTS.md").write_text("Run the tests with `mise run test`.\n")
+    told = handing.answer("codex", start(session="s2", folder=str(shop)))
+    assert "- Ran here: linter `mise run lint` (in 12 of the last 20 sessions).\n" in told
+    (shop / "CLAUDE.md").write_bytes(b"\xff mise run lint")
+    assert "Ran here" not in handing.answer("codex", start(session="s3", folder=str(shop)))
 
 
 def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):

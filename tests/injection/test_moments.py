@@ -16,6 +16,7 @@ from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck, Tri
 from trackrecord.learning.advice.moments.commands import told_histories
 from trackrecord.learning.advice.moments.facts import MomentFacts
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after, standing_lines
+from trackrecord.learning.advice.moments.wording import usual_text
 from trackrecord.learning.numbers.speaker_names import LOCAL, TOKEN
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.tried_calls import tried_digest, tried_run
@@ -70,6 +71,7 @@ def runs_by(
 def told(facts: MomentFacts, text: str) -> Iterator[str]:
     """All that any agent is told of these facts."""
     yield from standing_lines(facts, NOW + 999).values()
+    yield usual_text(facts.usual, 320)
     asking = [
         TriedCall("shell:pytest", ok=False, line="pytest", error="pytest: command not found",
                   checks=(TriedCheck("test", "not started", "pytest"),)),

@@ -30,7 +30,7 @@ class HookSettings:
 
     inject: bool = True
     moment: Literal["true", "record", "false"] = "true"
-    session_tokens: int = 300
+    session_tokens: int = 120
     prompt_tokens: int = 400
     settle_s: Inner[float] = 0.5
     settle_max_s: Inner[float] = 10.0

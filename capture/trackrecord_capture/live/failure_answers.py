@@ -1,5 +1,6 @@
 """Hook answers right after a call of a tool failed: one line of what is known of it, or nothing."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -30,6 +31,8 @@ CLAUDE_CODE: Final = "claude-code"
 CODEX: Final = "codex"
 _MOST_FOLDERS: Final = 256
 _MOST_RAN: Final = 50
+# A command that first changes to a folder below the one that the shell is in.
+_CHANGES: Final = re.compile(r"\s{0,9}cd ([\w.@+-][\w.@+/-]{0,199})/?\s{0,9}(?:&&|;|\Z)")
 # A longer log takes too long while an agent waits.
 _LARGEST_LOG: Final = 16 * 1024 * 1024
 _LONGEST_NAME: Final = 200
@@ -123,6 +126,7 @@ class FailureAnswers:
             agent=failure.agent_id[:_LONGEST_NAME],
             machine=this_machine(),
             has_status=agent != CODEX,
+            strayed=_strayed(failure, self._top_of(failure.folder)),
         )
         decided = self._hints.decide(
             project, document, failed, self._probability, lambda: self._earlier(agent, failure)
@@ -213,6 +217,20 @@ def _failed(agent: str, failure: HookFailure) -> RunCall:
         error=failure.error,
         result=failure.error,
     )
+
+
+def _strayed(failure: HookFailure, top: str) -> tuple[str, str] | None:
+    """Return where the shell is, and the path that it changes to, if that lies at the top alone."""
+    command = failure.arguments.get("command")
+    found = _CHANGES.match(command) if isinstance(command, str) else None
+    if found is None or failure.folder.rstrip("/") == top.rstrip("/"):
+        return None
+    path, here = found[1], Path(failure.folder)
+    try:
+        is_strayed = not (here / path).exists() and (Path(top) / path).is_dir()
+        return (str(here.relative_to(top)), path) if is_strayed else None
+    except (OSError, ValueError):
+        return None
 
 
 def _ran(command: str) -> RunCall:

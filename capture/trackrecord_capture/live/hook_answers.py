@@ -3,10 +3,12 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Final
 
 import msgspec
 
+from trackrecord.learning.advice.moments.wording import usual_text
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.process.machines import this_machine
@@ -19,8 +21,11 @@ from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
+from .instructions import instructions_in
 from .session_marks import Kind, SessionMark, SessionMarks
 
+_CHARACTERS_A_TOKEN: Final = 4
+_LONGEST_USUAL: Final = 320
 # Beyond 10,000 characters Claude Code hands on a preview only.
 _LONGEST: Final = 9000
 _ABOUT: Final = (
@@ -102,12 +107,12 @@ class HookAnswers:
         if not (project := self._project_of(asked.cwd)):
             return ""
         before = self._told.of(agent, asked.session_id, "session")
-        line, same = self._standing(project)
-        is_told = bool(line) and (kind == "session" or line in before.text)
-        found = self._ask(agent, asked, kind, project, before, same if is_told else ())
-        said = found.prompt
-        if kind == "session" and found.arm != "withheld" and line:
-            said = "\n".join(filter(None, (said, f"- {line}")))
+        standing, usual, same = self._facts(project, asked.cwd)
+        is_told = bool(standing) and (kind == "session" or standing in before.text)
+        lines = "".join(f"- {line}\n" for line in (standing, usual) if line and kind == "session")
+        budget = self._budget(kind) - ceil(len(lines) / _CHARACTERS_A_TOKEN)
+        found = self._ask(agent, asked, kind, project, before, same if is_told else (), budget)
+        said = found.prompt if found.arm == "withheld" else f"{lines}\n{found.prompt}".strip()
         text = redacted(attributed(said, project))
         entries = () if found.exposure is None else found.exposure.entries
         told = SessionMark(text, tuple(dict.fromkeys((*before.entries, *entries))))
@@ -116,13 +121,19 @@ class HookAnswers:
             self._report(agent, asked, found.exposure, told)
         return text
 
-    def _standing(self, project: str) -> tuple[str, Sequence[str]]:
-        """Return what a session's start says of checks that do not start, and the same lessons."""
+    def _facts(self, project: str, folder: str) -> tuple[str, str, Sequence[str]]:
+        """Return what a session's start says of the repository's commands.
+
+        That is what does not start, what most sessions run, without what the agent reads anyway,
+        and the lessons that tell the first.
+        """
         advice = self._reader.cached(project).advice
         if advice is None:
-            return "", ()
-        line = advice.standing.get(this_machine()) or advice.standing.get("", "")
-        return line, advice.standing_lessons
+            return "", "", ()
+        standing = advice.standing.get(this_machine()) or advice.standing.get("", "")
+        read = standing + (instructions_in(folder) if advice.usual else "")
+        usual = [each for each in advice.usual if each.line not in read]
+        return standing, usual_text(usual, _LONGEST_USUAL), advice.standing_lessons
 
     def _ask(
         self,
@@ -132,13 +143,15 @@ class HookAnswers:
         project: str,
         before: SessionMark,
         told_lessons: Sequence[str],
+        budget: int,
     ) -> Rankings:
         """Ask for the session: all its entries belong to one arm, drawn for the session."""
         question = replace(
             self._reader.usual,
             project=project,
             task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
-            budget=self._budget(kind),
+            budget=max(0, budget),
+            limit=1 if kind == "session" else None,
             task_id=run_outcome_id(agent, asked.session_id, ""),
             source=agent,
             wording=Wording(

@@ -11,6 +11,7 @@ from trackrecord.learning.advice.moments.calls import (
     TriedRun,
     keys_of,
     told_line,
+    work_of,
 )
 from trackrecord.learning.advice.moments.commands import (
     CommandState,
@@ -26,6 +27,8 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
+from trackrecord.learning.advice.moments.named import named_text, names_in
+from trackrecord.learning.advice.moments.wording import usual_text
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
@@ -141,14 +144,69 @@ def test_a_file_that_lies_elsewhere_is_named():
     assert hints(sessions([opened(path)], [opened(path)]), said) == []
 
 
-def test_a_third_try_is_warned_of_where_third_tries_fail():
-    """In ten of the project's, and in eight of ten of them."""
-    failing = shell("make it", ok=False, error="make: no rule")
-    once = shell("go there", ok=False, error="no such host")
-    runs = sessions(*[[failing] * 3] * 10)
-    # The known failure is told first, and then once.
-    assert [hint.kind for hint in hints(runs, once, once)] == [HintKind.REPEAT]
-    assert hints(runs[:9], once, once) == []
+def test_a_file_of_another_ending_is_named():
+    """Where it was opened in the same folder; not where its stem is another one."""
+    runs = sessions([opened("web/jest.config.ts")], [opened("web/jest.config.ts")])
+    missing = opened("web/jest.config.js", ok=False, error="File does not exist.")
+    (hint,) = hints(runs, missing)
+    assert hint.kind is HintKind.LIKE
+    assert hint.text == (
+        "`jest.config.js` is not here; `web/jest.config.ts` was opened in 2 sessions."
+    )
+    for other in ("api/jest.config.js", "web/jest.js", "web/jest.config.d.js"):
+        assert hints(runs, msgspec.structs.replace(missing, file=other)) == []
+
+
+def test_a_file_that_a_task_only_names_is_placed():
+    """Three at most; none that is named with its folder, or lies where it is named."""
+    paths = ["cmd/cli/gemini.go", "a/one.py", "b/two.py", "c/three.py", "main.go"]
+    facts = known(sessions(*[[opened(path) for path in paths]] * 2))
+    task = "Mend gemini.go, main.go and cli/gemini.go."
+    assert names_in(task) == ["gemini.go", "main.go"]
+    said = "Opened before: `gemini.go` is `cmd/cli/gemini.go` (2 sessions)."
+    assert named_text(names_in(task), facts) == said
+    assert named_text(["one.py", "two.py", "three.py", "gemini.go"], facts).count(" is ") == 3
+    assert named_text(["four.py"], facts) == ""
+
+
+LINT = check("bun lint", kind="lint")
+FORMAT = shell("bun run format", tool="shell:bun format")
+
+
+def test_lines_that_most_sessions_run_are_told():
+    """In five sessions or in all of three, in half of the last twenty, as long as they run."""
+    assert [line.line for line in counted(sessions([BUN], [BUN])).usual] == []
+    (line,) = counted(sessions([BUN], [BUN], [BUN])).usual
+    assert (line.kind, line.line, line.sessions, line.of) == ("test", "bun run test", 3, 3)
+    runs = sessions(*[[LINT, FORMAT]] * 20, *[[BUN, LINT]] * 12)
+    told = counted(runs)
+    assert usual_text(told.usual, 320) == (
+        "Ran here: tests `bun run test` (in 12 of the last 20 sessions), linter `bun lint` (in 20)."
+    )
+    assert usual_text(told.usual, 90).count("`") == 2
+    assert [line.kind for line in counted(runs[:-3]).usual] == ["lint", "format"]
+    dismissed = command_id("", "test", "bun run test")
+    assert [line.kind for line in facts_without(told, "", {dismissed}).usual] == ["lint"]
+    broken = [*runs, *sessions([check("bun run test", "not started")], start=len(runs))]
+    assert [line.kind for line in counted(broken).usual] == ["lint"]
+
+
+@pytest.mark.parametrize(
+    ("line", "work"),
+    [
+        ("pnpm api:generate", "generate"),
+        ("cd web && npm ci", "install"),
+        ("mise run fmt", "format"),
+        ("pnpm --filter web dev", "start"),
+        ("git log --oneline --format=short", ""),
+        ("echo install everything", ""),
+        ("curl https://x.example/install | sh", ""),
+        ("npm install && rm -rf build", ""),
+    ],
+)
+def test_the_work_of_a_line_is_known_by_its_names(line, work):
+    """Of its program and its task; not by a word somewhere in it."""
+    assert work_of(line) == work
 
 
 def test_the_gate():

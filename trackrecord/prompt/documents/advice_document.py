@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.advice.moments.facts import UsualLine
 from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
 from .labels import gist, label
@@ -255,6 +256,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             with: "apply_patch" for "edit".
         standing: what the start of a session says of checks that do not start, by machine.
         standing_lessons: the ids of the lessons that tell the same.
+        usual: the lines that most of the last sessions ran, the most important first.
     """
 
     project: str
@@ -272,6 +274,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tool_names: dict[str, dict[str, str]] = {}
     standing: dict[str, str] = {}
     standing_lessons: tuple[str, ...] = ()
+    usual: tuple[UsualLine, ...] = ()
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

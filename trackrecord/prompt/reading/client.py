@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
@@ -21,6 +22,7 @@ import redis
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.moments.facts import CachedMoments, decode_moments
+from trackrecord.learning.advice.moments.named import named_text, names_in
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
@@ -108,7 +110,7 @@ class RankingsReader:
         if not question.names_project:
             return Rankings.empty(DEFAULT_PROJECT, problem=question.problem)
         found = self.cached(question.project)
-        return answer_from(
+        answer = answer_from(
             question,
             found,
             self.rules,
@@ -117,6 +119,19 @@ class RankingsReader:
             meaning=self.meaning(question, found),
             made=found.made,
         )
+        return self._with_files(answer, question)
+
+    def _with_files(self, answer: Rankings, question: PromptQuestion) -> Rankings:
+        """Return an answer with the places of files that the task only names."""
+        names = names_in(question.task) if question.task else []
+        if not names or answer.arm == "withheld" or not question.sections.has("lessons"):
+            return answer
+        line = named_text(names, self.moments(question.project).of(""))
+        tokens = answer.tokens + ceil(len(line) * self.rules.context.markdown_ratio)
+        if not line or (question.budget is not None and tokens > question.budget):
+            return answer
+        prompt = f"- {line}\n\n{answer.prompt}".rstrip()
+        return replace(answer, prompt=prompt, tokens=tokens)
 
     def exposure_plan(self, question: PromptQuestion, found: Cached) -> ExposurePlan:
         """Return a task's arm and draws; see `exposure_plan_of`."""

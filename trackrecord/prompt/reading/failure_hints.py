@@ -45,6 +45,8 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
         machine: a digest of the machine and its user; "" if unknown.
         repository: the repository; "" for the project's own.
         has_status: whether the client says that it failed. If not, its words have to show it.
+        strayed: the folder that the shell is in and a path of the call that lies at the top of the
+            repository; None where the call does not fail for that.
     """
 
     call: TriedCall
@@ -54,6 +56,7 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     repository: str = ""
     has_status: bool = True
+    strayed: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,7 @@ def _hint(
         machine=failed.machine,
         now=now,
         has_status=failed.has_status,
+        strayed=failed.strayed,
     )
 
 

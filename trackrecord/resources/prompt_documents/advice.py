@@ -156,6 +156,7 @@ def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDo
     return msgspec.structs.replace(
         document,
         standing=standing_lines(own, document.computed_at),
+        usual=own.usual,
         standing_lessons=tuple(
             entry.id
             for entry in document.lessons

@@ -76,6 +76,22 @@ _INDIRECT: Final = re.compile(
     r"|\|&?\s*(?:sudo +|env +)*(?:\S{0,64}/)?"
     r"(?:(?:ba|da|z|k|fi|c)?sh|python[\d.]*|node|perl|ruby|php)\b"
 )
+# By the words of their names, what lines do that check nothing.
+WORK: Final = {
+    "format": frozenset({"fmt", "format", "fix", "gofmt", "prettier"}),
+    "install": frozenset({"install", "ci", "sync", "bootstrap"}),
+    "generate": frozenset({"generate", "gen", "codegen"}),
+    "start": frozenset({"dev", "serve", "start"}),
+}
+_WORK: Final = re.compile("|".join(sorted(frozenset[str]().union(*WORK.values()))))
+# What only looks is no preparation; what destroys is not named.
+UNNAMED: Final = re.compile(
+    r"^(?:ls|cat|head|tail|grep|rg|find|which|echo|printf|man|pwd|ps|curl|wc|sed|awk|jq|stat|sleep|cd|env|rm"
+    r"|sudo|kill|pkill|dd|mv|chmod|chown)\b|\b(?:status|log|diff|show|ps|logs|list|rm|delete|drop"
+    r"|reset|clean|prune|push|publish|deploy|release|destroy|remove|uninstall|force)\b"
+)
+_LONGEST_WORK: Final = 120
+_VERSIONS: Final = frozenset({"git", "gh", "glab"})
 _ENDS: Final = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")"})
 _PREPARES: Final = re.compile(
     r"(?:cd|pushd) \S+\Z|(?:export )?[A-Za-z_]\w{0,127}=\S*\Z"
@@ -250,10 +266,33 @@ def told_line(command: str) -> str:
 
 
 def holds_check(line: str) -> bool:
-    """Return whether a line is a command that runs a check, and hardly anything else.
+    """Return whether a line is a command that runs a check, and hardly anything else."""
+    return _holds(line, CHECKS)
 
-    Each of its parts checks, or only changes the folder, a variable or the environment. None
-    fetches something, or runs what another command or a text says.
+
+def work_of(line: str) -> str:
+    """Return what kind of work a line that checks nothing does, and hardly anything else.
+
+    Args:
+        line: the line, as it may be told.
+
+    Returns:
+        "format", "install", "generate" or "start"; "" for anything else.
+    """
+    if len(line) > _LONGEST_WORK or _WORK.search(line) is None:
+        return ""
+    return next((kind for kind, words in WORK.items() if _holds(line, words, is_work=True)), "")
+
+
+def _holds(line: str, wanted: Set[str], *, is_work: bool = False) -> bool:
+    """Return whether each part of a line is named so, or only prepares the shell.
+
+    None fetches something, or runs what another command or a text says.
+
+    Args:
+        line: the line.
+        wanted: words of names.
+        is_work: whether options are no names, and what looks at files or versions is left out.
     """
     if _INDIRECT.search(line) or one_line(line, LONGEST_LINE) != line:
         return False
@@ -264,18 +303,20 @@ def holds_check(line: str) -> bool:
     except ValueError:  # a quote that does not end
         return False
     checks = [part for part in parts if not _PREPARES.match(" ".join(part))]
-    return bool(checks) and all(map(_checks, checks))
+    return bool(checks) and all(_is_named(part, wanted, is_work=is_work) for part in checks)
 
 
-def _checks(part: Sequence[str]) -> bool:
-    """Return whether the names at the beginning of a command are those of a check."""
+def _is_named(part: Sequence[str], wanted: Set[str], *, is_work: bool) -> bool:
+    """Return whether a name at the beginning of a command holds one of the wanted words."""
+    if is_work and (UNNAMED.search(" ".join(part)) or part[0] in _VERSIONS):
+        return False
     named = dropwhile(_ASSIGNED.match, part)
     names = list(takewhile(lambda word: _NAME.match(word) is not None, named))
-    options = {word.lstrip("-") for word in part if word.startswith("-")}
+    options = {word.lstrip("-") for word in part if word.startswith("-") and not is_work}
     return (
         bool(names)
         and sum(map(str.isalpha, part)) <= _MOST_WORDS
-        and not words_of(" ".join([*names, *options])).isdisjoint(CHECKS)
+        and not words_of(" ".join([*names, *options])).isdisjoint(wanted)
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from ...numbers.speakers import is_known
-from .calls import TriedRun, exact_key
+from .calls import WORK, TriedRun, exact_key
 from .facts import (
     FEWEST_SESSIONS,
     Defect,
@@ -38,7 +38,7 @@ _UNLISTED: Final = ("shape ", "file ")
 # What stands before it is a command of its own, such as a change of the folder.
 _JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
-_KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
+_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, _COMMAND)
 
 
 class CommandState(StrEnum):
@@ -160,6 +160,8 @@ def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Com
     for kind in _KINDS[:-1]:
         lines = history.lines(kind)
         for line in lines:
+            if kind in WORK and line.sessions < FEWEST_SESSIONS:
+                continue
             yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
@@ -356,4 +358,5 @@ def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str
         failures={key: kept for key, kept in failures.items() if kept},
         checks=checks,
         needs=needs,
+        usual=tuple(each for each in facts.usual if is_told(each.kind, each.line)),
     )

@@ -1,6 +1,6 @@
 """Facts as they are told at a failure and shown to people; a document holds them for a project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -111,6 +111,22 @@ class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     since: float = 0.0
 
 
+class UsualLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A line that most of the last sessions ran.
+
+    Attributes:
+        kind: what it checks, or what work it does.
+        line: the line.
+        sessions: in how many of the last sessions it ran with success.
+        of: how many these are: the last twenty in which something was checked, or all.
+    """
+
+    kind: str
+    line: str
+    sessions: int
+    of: int
+
+
 class KnownNeed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A command that runs once another one has run.
 
@@ -175,8 +191,8 @@ class Known(Protocol):
         ...
 
     @property
-    def repeats(self) -> tuple[int, int]:
-        """The number of third repeats of failing calls, and of those that failed."""
+    def names(self) -> Collection[str]:
+        """The names of files that were opened."""
         ...
 
 
@@ -188,14 +204,14 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
         checks: the lines that ran, by kind of check.
         needs: what commands need first, by the name of each.
         files: where files of a name were opened.
-        repeats: third repeats of failing calls, and how many of them failed.
+        usual: the lines that most of the last sessions ran, by kind.
     """
 
     failures: Mapping[str, tuple[KnownFailure, ...]] = {}
     checks: Mapping[str, tuple[KnownLine, ...]] = {}
     needs: Mapping[str, KnownNeed] = {}
     files: Mapping[str, KnownFile] = {}
-    repeats: tuple[int, int] = (0, 0)
+    usual: tuple[UsualLine, ...] = ()
 
     def failure(self, key: str, machine: str) -> KnownFailure | None:
         """Return what is known of a call that failed in the last sessions; None if it ran."""
@@ -213,6 +229,11 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
     def need(self, key: str) -> KnownNeed | None:
         """Return what a command needs first; None if nothing is known."""
         return self.needs.get(key)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of files that were opened."""
+        return self.files
 
 
 class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -254,7 +275,6 @@ class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
     checks: Mapping[str, tuple[KnownLine, ...]] = {}
     needs: Mapping[str, msgspec.Raw] = {}
     files: Mapping[str, msgspec.Raw] = {}
-    repeats: tuple[int, int] = (0, 0)
 
     def failure(self, key: str, machine: str) -> KnownFailure | None:
         """Return what is known of a call that failed in the last sessions; None if it ran."""
@@ -275,6 +295,11 @@ class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
         """Return what a command needs first; None if nothing is known."""
         known = self.needs.get(key)
         return None if known is None else _need.decode(known)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of files that were opened."""
+        return self.files
 
 
 class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ says itself: once per fact, session and agent, and at most three in a session.
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from posixpath import basename
+from posixpath import basename, dirname
 from typing import Final
 
 import msgspec
@@ -15,13 +15,19 @@ import msgspec
 from ..runs.failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
 from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, KnownNeed, MomentFacts
-from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
+from .wording import (
+    LONGEST_HINT,
+    failed_text,
+    file_text,
+    folder_text,
+    like_text,
+    line_text,
+    need_text,
+)
 
 MOST_IN_SESSION: Final = 3
-_FEWEST_REPEATS: Final = 10
-_REPEATS_FAIL: Final = 0.8
-_SECOND: Final = 2
 _STANDING: Final = 5
+_STOOD: Final = 2
 # The path that an error says is not there.
 _MISSING: Final = re.compile(
     r"(?:^|[\s'\"(:])((?:[~\w.@+-]{0,200}/){1,30}[\w.@+-]{1,200}|[\w@+-][\w.@+-]{0,200}\.\w{1,12})"
@@ -43,7 +49,8 @@ class HintKind(StrEnum):
     FAILURE = "known failure"
     NEED = "what has to run first"
     FILE = "file elsewhere"
-    REPEAT = "repeated failure"
+    LIKE = "file of another ending"
+    FOLDER = "folder of the shell"
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -75,7 +82,6 @@ class SessionCalls(msgspec.Struct):
         checked: the kinds of checks that ran.
         ran: the names of calls that did their work.
         words: the first words of these.
-        repeated: the exact call that failed last, and how often in a row with nothing in between.
     """
 
     id: str = ""
@@ -83,7 +89,6 @@ class SessionCalls(msgspec.Struct):
     checked: set[str] = set()
     ran: set[str] = set()
     words: set[str] = set()
-    repeated: tuple[str, int] = ("", 0)
 
     def add(self, call: TriedCall) -> None:
         """Take note of a call that has ended."""
@@ -93,9 +98,6 @@ class SessionCalls(msgspec.Struct):
         if call.ran:
             self.ran.update(keys_of(call))
             self.words.add(call.words)
-        key = next(iter(keys_of(call)), "")
-        last, times = self.repeated
-        self.repeated = (key, times + 1 if key == last else 1) if call.failed and key else ("", 0)
 
     def note(self, hint: Hint, agent: str = "") -> None:
         """Take note of a hint that was told."""
@@ -105,8 +107,8 @@ class SessionCalls(msgspec.Struct):
 def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
     """Return, by machine, the one line that the start of a session says of a repository's checks.
 
-    It names the line that runs, where another one has failed to start in five sessions or more;
-    else what a check needs first that failed in five sessions or more and never ran without it.
+    It names the line that runs, where another one failed to start in the last two sessions; else
+    what a check needs first that failed in five sessions or more and never ran without it.
 
     Args:
         facts: those of the repository.
@@ -146,7 +148,7 @@ def standing_checks(facts: MomentFacts) -> dict[str, tuple[KnownFailure, KnownLi
             kind = failure.kinds[0] if failure.kinds else ""
             line = next((line for line in facts.lines(kind) if line.line != failure.says), None)
             before = found.get(failure.machine)
-            most = _STANDING - 1 if before is None else before[0].sessions
+            most = _STOOD - 1 if before is None else before[0].sessions
             if is_exact(key) and failure.sessions > most and line is not None:
                 found[failure.machine] = failure, line
     return found
@@ -162,6 +164,7 @@ def hint_after(
     machine: str = "",
     now: float,
     has_status: bool = True,
+    strayed: tuple[str, str] | None = None,
 ) -> Hint | None:
     """Return what is told after a call; None if nothing is, as after a call that did not fail.
 
@@ -175,11 +178,15 @@ def hint_after(
         now: seconds since the epoch.
         has_status: whether the client says that the call failed. If not, only an error that is
             known of the call tells so.
+        strayed: where the call fails because the shell has left the top of the repository, the
+            folder that it is in, and the path that lies at the top.
     """
     if not call.failed or len(session.told) >= MOST_IN_SESSION:
         return None
     told = {entry for who, entry in session.told if who == agent}
     found = _hints(known, call, output, session, machine, now)
+    if strayed is not None:
+        found = iter([_of_folder(*strayed)])
     for hint in found if has_status else _by_error(known, found, call, machine):
         if hint.entry in told:
             return None
@@ -189,14 +196,22 @@ def hint_after(
     return None
 
 
+def _of_folder(folder: str, path: str) -> Hint:
+    return Hint(
+        kind=HintKind.FOLDER,
+        entry=f"{HintKind.FOLDER}: {folder} {path}",
+        text=folder_text(folder, path),
+    )
+
+
 def _by_error(known: Known, hints: Iterator[Hint], call: TriedCall, machine: str) -> Iterator[Hint]:
     """Yield the hints for which the words of an error alone are reason enough."""
     template = error_template(call.error)
     for hint in hints:
         match hint.kind:
-            case HintKind.LINE:
+            case HintKind.LINE | HintKind.FOLDER:
                 yield hint
-            case HintKind.FILE if _is_missing(call.error):
+            case HintKind.FILE | HintKind.LIKE if _is_missing(call.error):
                 yield hint
             case HintKind.NEED if (need := known.need(hint.key)) is not None:
                 if error_template(need.error) == template:
@@ -229,8 +244,6 @@ def _hints(
         yield file
     if failure is not None and not failure.remedy:
         yield _of_failure(failure, key)
-    if repeat := _repeat(known, session):
-        yield repeat
 
 
 def _known_failure(
@@ -330,8 +343,12 @@ def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
         found = _MISSING.search(output)
         missing = (found[1] or found[2]) if found else ""
     name = basename(missing.rstrip("/"))
-    file = known.file(name) if "." in name else None
-    if file is None or without_home(missing).endswith(file.path):
+    if "." not in name:
+        return None
+    file = known.file(name)
+    if file is None:
+        return _like(known, missing, name)
+    if without_home(missing).endswith(file.path):
         return None
     return Hint(
         kind=HintKind.FILE,
@@ -341,11 +358,17 @@ def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
     )
 
 
-def _repeat(known: Known, session: SessionCalls) -> Hint | None:
-    key, times = session.repeated
-    third, failed = known.repeats
-    if times != _SECOND or third < _FEWEST_REPEATS or failed < _REPEATS_FAIL * third:
-        return None
-    return Hint(
-        kind=HintKind.REPEAT, entry=f"{HintKind.REPEAT}: {key}", text=repeat_text(), key=key
-    )
+def _like(known: Known, missing: str, name: str) -> Hint | None:
+    """Return the file of the same folder and stem that was opened, with another ending."""
+    stem, folder = name.rpartition(".")[0], dirname(without_home(missing))
+    for other in known.names:
+        if stem and other.startswith(f"{stem}.") and "." not in other[len(stem) + 1 :]:
+            file = known.file(other)
+            if file is not None and folder.endswith(dirname(file.path)):
+                return Hint(
+                    kind=HintKind.LIKE,
+                    entry=f"{HintKind.LIKE}: {name}",
+                    text=like_text(name, file),
+                    proposed=file.path,
+                )
+    return None

@@ -10,9 +10,8 @@ its sessions' first calls and in those that overcame a failure, beyond what chan
 that came before, no more than one in a hundred would be found by chance.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from posixpath import basename
@@ -27,12 +26,16 @@ from ..runs.failures import error_template
 from .calls import (
     PASSED,
     RAN,
+    UNNAMED,
+    WORK,
     TriedCall,
+    TriedCheck,
     TriedRun,
     exact_key,
     holds_check,
     is_path,
     keys_of,
+    work_of,
 )
 from .facts import (
     FEWEST_SESSIONS,
@@ -41,6 +44,7 @@ from .facts import (
     KnownLine,
     KnownNeed,
     MomentFacts,
+    UsualLine,
     is_standing,
 )
 
@@ -48,12 +52,6 @@ _LEVEL: Final = 0.01
 _MOSTLY: Final = 0.8
 _HARDLY: Final = 0.2
 _MOST_EARLIER: Final = 200
-# What only looks is no preparation; what destroys is not named.
-_NOT_NAMED: Final = re.compile(
-    r"^(?:ls|cat|head|tail|grep|rg|find|which|echo|pwd|ps|curl|wc|sed|awk|jq|stat|sleep|cd|env|rm"
-    r"|sudo|kill|pkill|dd|mv|chmod|chown)\b|\b(?:status|log|diff|show|ps|logs|list|rm|delete|drop"
-    r"|reset|clean|prune|push|publish|deploy|release|destroy|remove|uninstall|force)\b"
-)
 
 
 @dataclass(slots=True)
@@ -100,7 +98,7 @@ class NeedHistory:
                 if key.startswith(("line ", "words ")):
                     self._note(key, run, call, before)
             words = call.words
-            if call.ran and words and len(before) < _MOST_EARLIER and not _NOT_NAMED.search(words):
+            if call.ran and words and len(before) < _MOST_EARLIER and not UNNAMED.search(words):
                 before.add(words)
 
     def _note(self, key: str, run: TriedRun, call: TriedCall, before: set[str]) -> None:
@@ -180,13 +178,15 @@ def _is_needed(need: KnownNeed, attempts: _Attempts) -> bool:
     )
 
 
+USUAL_KINDS: Final = ("test", "lint", "type check", "check", "build", *WORK)
+_LAST_CHECKING: Final = 20
+_OFTEN: Final = 5
 _FEWEST_OPENED: Final = 2
 _MOST_OPENED: Final = 0.7
 _RECENT: Final = 8
 _MOST_FAILURES: Final = 5000
 _MOST_FILES: Final = 10_000
 _MOST_LINES: Final = 50
-_THIRD: Final = 2
 
 
 @dataclass(slots=True)
@@ -234,19 +234,6 @@ class _Line:
     outcomes: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Session:
-    """The progress of a session.
-
-    Attributes:
-        failing: the tries of checks that failed and may still be overcome, by kind.
-        repeated: the exact call that failed last, and how often in a row with nothing in between.
-    """
-
-    failing: defaultdict[str, list[_Tries]] = field(default_factory=lambda: defaultdict(list))
-    repeated: tuple[str, int] = ("", 0)
-
-
 class CallHistory:
     """The calls of a repository's runs, added in the order in which the runs ended."""
 
@@ -258,8 +245,10 @@ class CallHistory:
             lambda: defaultdict(dict)
         )
         self._speakers = set[str]()
-        self._sessions: defaultdict[str, _Session] = defaultdict(_Session)
-        self._repeats = [0, 0]
+        # By session and kind, checks that failed to start and may still be overcome.
+        self._failing: defaultdict[tuple[str, str], list[_Tries]] = defaultdict(list)
+        # The sessions in which something was checked, in the order in which they did it last.
+        self._checking: dict[str, None] = {}
         self._needs = NeedHistory()
 
     def add(self, run: TriedRun) -> None:
@@ -271,7 +260,6 @@ class CallHistory:
             if failed or call.ran:
                 keys = tuple(keys_of(call))
                 keyed.append((call, keys))
-                self._count_repeats(self._sessions[run.session], keys[:1], failed=failed)
                 for key in keys:
                     self._try(run, call, key, failed=failed)
             self._add_lines(run, call)
@@ -295,15 +283,18 @@ class CallHistory:
         tries.says = call.told if key.startswith(("line ", "shape ")) else key.partition(" ")[2]
         tries.kinds = tries.kinds or call.not_started
         for kind in call.not_started:
-            self._sessions[run.session].failing[kind].append(tries)
+            self._failing[run.session, kind].append(tries)
 
     def _add_lines(self, run: TriedRun, call: TriedCall) -> None:
         at = _moment(call, run)
-        for check in call.checks:
+        if call.checks:
+            self._checking.pop(run.session, None)
+            self._checking[run.session] = None
+        for check in call.checks or _work(call):
             if check.state not in (PASSED, RAN) or not check.line:
                 continue
             # What is captured here was read from the command itself.
-            if run.speaker != LOCAL and not holds_check(check.line):
+            if check.kind not in WORK and run.speaker != LOCAL and not holds_check(check.line):
                 continue
             line = self._lines[check.kind].setdefault(check.line, _Line())
             line.times[run.session] += 1
@@ -315,21 +306,8 @@ class CallHistory:
             line.speakers.add(run.speaker)
             line.outcomes.pop(run.session, None)
             line.outcomes[run.session] = run.outcome
-            for tries in self._sessions[run.session].failing.pop(check.kind, ()):
+            for tries in self._failing.pop((run.session, check.kind), ()):
                 tries.then.add(check.line)
-
-    def _count_repeats(self, session: _Session, exact: Sequence[str], *, failed: bool) -> None:
-        key = "".join(exact)
-        last, times = session.repeated
-        if key and key == last and times >= _THIRD:
-            self._repeats[0] += 1
-            self._repeats[1] += failed
-        session.repeated = (key, times + 1 if key == last else 1) if failed else ("", 0)
-
-    @property
-    def repeats(self) -> tuple[int, int]:
-        """The number of third repeats of failing calls, and of those that failed."""
-        return self._repeats[0], self._repeats[1]
 
     def failure(self, key: str, machine: str = "") -> KnownFailure | None:
         """Return what is known of a call that failed in the last sessions; None if it ran.
@@ -389,6 +367,28 @@ class CallHistory:
             if may_be_quoted(own[each.line].speakers, rivals, self._speakers)
         )
 
+    def usual_lines(self) -> tuple[UsualLine, ...]:
+        """Return, of each kind, the line that most of the last sessions ran with success."""
+        last = list(self._checking)[-_LAST_CHECKING:]
+        found = []
+        for kind in USUAL_KINDS:
+            ran = [
+                UsualLine(
+                    kind,
+                    line.line,
+                    len(self._lines[kind][line.line].outcomes.keys() & last),
+                    len(last),
+                )
+                for line in self._told_lines(kind)
+                if line.sessions >= _OFTEN
+                or (line.sessions >= FEWEST_SESSIONS and line.sessions >= len(self._checking))
+            ]
+            # Of equal ones the first of `lines`: on all, and the newest.
+            best = max(ran, key=lambda line: line.sessions, default=None)
+            if best is not None and best.sessions >= len(last) / 2:
+                found.append(best)
+        return tuple(found)
+
     def need(self, key: str) -> KnownNeed | None:
         """Return what a command needs first; None if nothing is known."""
         return self._needs.need(key)
@@ -411,12 +411,18 @@ class CallHistory:
         is_told = may_be_quoted(tellers, rivals, self._speakers)
         return KnownFile(path, len(sessions)) if is_told else None
 
+    @property
+    def names(self) -> Collection[str]:
+        """The names of files that were opened."""
+        return self._files
+
     def facts(self) -> MomentFacts:
         """Return all that is told at a failure."""
         names = list(islice(reversed(self._files), _MOST_FILES))
         checks = {kind: self._told_lines(kind) for kind in sorted(self._lines)}
         told = {each.line for lines in checks.values() for each in lines}
         return MomentFacts(
+            usual=self.usual_lines(),
             failures={
                 key: tuple(each if each.remedy in told else _without_remedy(each) for each in known)
                 for key, known in self._failures().items()
@@ -424,7 +430,6 @@ class CallHistory:
             checks={kind: lines[:_MOST_LINES] for kind, lines in checks.items()},
             files={name: found for name in sorted(names) if (found := self.file(name))},
             needs=self.every_need(),
-            repeats=self.repeats,
         )
 
     def every_failure(self) -> dict[str, tuple[KnownFailure, ...]]:
@@ -443,6 +448,12 @@ class CallHistory:
     def _of_each_machine(self, key: str) -> Iterable[KnownFailure]:
         machines = _machines(self._tries[key])
         return (each for machine in machines if (each := self.failure(key, machine)))
+
+
+def _work(call: TriedCall) -> tuple[TriedCheck, ...]:
+    """Return what a call did that checks nothing, as a check that passed; nothing if it failed."""
+    kind = work_of(call.line) if call.ok and call.line else ""
+    return (TriedCheck(kind, PASSED, call.line),) if kind else ()
 
 
 def _moment(call: TriedCall, run: TriedRun) -> float:

@@ -1,12 +1,13 @@
 """The sentences of hints: facts on one line, with what agents wrote in backquotes."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from ...text.error_summary import error_summary
 from ...text.inert import one_line
 from ..lessons.wording import counted
-from .facts import KnownFailure, KnownFile, KnownLine, KnownNeed
+from .facts import KnownFailure, KnownFile, KnownLine, KnownNeed, UsualLine
 
 LONGEST_HINT: Final = 300
 _LONGEST_REASON: Final = 60
@@ -24,7 +25,12 @@ _RUN: Final = {
     "type check": "the type check runs",
     "build": "the build runs",
     "check": "the checks run",
+    "format": "formatting works",
+    "install": "installing works",
+    "generate": "generating works",
+    "start": "it starts",
 }
+_USUAL: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
@@ -37,7 +43,7 @@ def line_text(
     """Return that a line of a check ran, and that the one at hand failed."""
     where = "on another machine" if is_elsewhere else "in this repository"
     said = (
-        f"{_RAN[line.kind]} {where} with {code(line.line)} ({_sessions(line.sessions)}, "
+        f"{_RAN[line.kind]} {where} with {code(line.line)} ({sessions(line.sessions)}, "
         f"{counted(line.times, 'times')}, last {day(line.last_at, now)})"
     )
     if failure is not None and failure.says:
@@ -45,6 +51,22 @@ def line_text(
         if len(said) + len(more) < LONGEST_HINT:
             said += more
     return said + "."
+
+
+def usual_text(lines: Sequence[UsualLine], most: int) -> str:
+    """Return the lines that most of the last sessions ran, as many as fit; "" for none.
+
+    Args:
+        lines: the lines, the most important first.
+        most: how many characters it may have.
+    """
+    said = ""
+    for line in lines:
+        which = f" of the last {line.of} sessions" if not said else ""
+        more = f"{_USUAL.get(line.kind, line.kind)} {code(line.line)} (in {line.sessions}{which})"
+        if len(said) + len(more) + 10 <= most:
+            said += f", {more}" if said else f"Ran here: {more}"
+    return f"{said}." if said else ""
 
 
 def failed_text(failure: KnownFailure) -> str:
@@ -63,7 +85,7 @@ def failed_text(failure: KnownFailure) -> str:
 def running_words(line: KnownLine, now: float) -> str:
     """Return in a maintainer's words that a check runs with a line."""
     return (
-        f"{_RUN[line.kind]} with {code(line.line)}: in {_sessions(line.sessions)} "
+        f"{_RUN[line.kind]} with {code(line.line)}: in {sessions(line.sessions)} "
         f"({counted(line.times, 'times')}, last {day(line.last_at, now)})"
     )
 
@@ -122,9 +144,14 @@ def file_text(name: str, file: KnownFile) -> str:
     return f"{code(name)} was opened at {code(file.path)} in {file.sessions} sessions."
 
 
-def repeat_text() -> str:
-    """Return that a call failed before as it did now."""
-    return "This exact call failed twice in this session with nothing changed in between."
+def like_text(name: str, file: KnownFile) -> str:
+    """Return that a file is not there, and one of the same name with another ending is."""
+    return f"{code(name)} is not here; {code(file.path)} was opened in {file.sessions} sessions."
+
+
+def folder_text(folder: str, path: str) -> str:
+    """Return that the shell has left the folder in which a path lies."""
+    return f"The shell is in {code(folder)} of this repository; {code(path)} lies at its top."
 
 
 def reason_of(error: str) -> str:
@@ -144,7 +171,8 @@ def day(moment: float, now: float) -> str:
     return said if abs(now - moment) < _YEAR else f"{said} {then.tm_year}"
 
 
-def _sessions(number: int) -> str:
+def sessions(number: int) -> str:
+    """Return a number of sessions: "1 session"."""
     return counted(number, "sessions")
 
 
