@@ -2,7 +2,7 @@
 
 import json
 import os
-import shlex
+import re
 import signal
 import sqlite3
 import subprocess
@@ -153,32 +153,25 @@ def test_the_first_minute(nothing_up, agents, trackrecord):
         again = trackrecord("import", "all")
     assert again.out == ("nothing new in 9 logs; `trackrecord lessons` shows what was learnt\n")
     assert "9 runs in 1 project (codex 8, opencode 1)" in page
-    assert f"{agents.project}: shell:python failed in 8 of 13 calls, in 8 runs" in page
-    assert "it worked later in 5 of them, after shell:pytest (5)\n" in page
     # That tests fail at first is the work itself.
-    assert "shell:pytest failed" not in page
-    assert "9 runs, 5 succeeded" in page
-    assert "--ground 'no check'" not in page
-    assert f"trackrecord runs list --project {agents.project} --tool shell:python --failed" in page
-    _check_commands(trackrecord, agents.project, found, page)
+    assert "pytest` failed" not in page
+    assert "5 of 6 runs with a verdict succeeded" in page
+    _check_facts(trackrecord, agents.project, found, page)
 
 
-def _check_commands(trackrecord, project, found, page):
-    """Each command that the page names answers, with as many runs as the page counts."""
+def _check_facts(trackrecord, project, found, page):
+    """Each id on the page answers, and the counts are those of the runs."""
     (work,) = found["projects"]
-    (tool, *_) = work["failing"]
-    wanted = ("--project", project, "--tool", tool["tool"], "--failed", "--json")
-    assert len(trackrecord("runs", "list", *wanted).json) == tool["runs"]
     for kind, count in work["ends"].items():
         runs = trackrecord("runs", "list", "--project", project, "--ground", kind, "--json")
         assert len(runs.json) == count
-    for procedure in work["procedures"]:
-        shown = trackrecord("competences", "show", procedure["id"], "--project", project)
-        assert shown.status == 0
-    commands = [line.strip() for line in page.splitlines() if line.startswith("    trackrecord ")]
-    assert commands
-    for command in commands:
-        assert trackrecord(*shlex.split(command)[1:]).status == 0, command
+    ids = re.findall(r"^  ([0-9a-f]{8})  `", page, re.MULTILINE)
+    for each in ids:
+        assert trackrecord("commands", "show", each, "--project", project).status == 0
+        line = trackrecord("commands", "show", each, "--project", project, "--json").json["line"]
+        gone = trackrecord("commands", "dismiss", line, "--project", project)
+        assert gone.status == 0
+        assert each not in trackrecord("lessons").out
 
 
 def test_with_a_server(up, agents, trackrecord):
@@ -316,11 +309,18 @@ def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
         pass
 
 
-def test_names_that_would_steer_a_terminal():
-    """A tool is named by whoever made it; the page shows no escape sequence, also in commands."""
-    from trackrecord_cli.history.page import _command
+def test_names_that_would_steer_a_terminal(capsys):
+    """A tool is named by whoever made it; the page shows no escape sequence."""
+    from trackrecord.resources.reports.agents_work import FailingTool, ProjectWork
+    from trackrecord_cli.history.page import print_page
 
-    shown = _command("runs list", "shop", "--tool", "rm \x1b]0;title\x07")
-    assert shown.isprintable()
-    assert shown.startswith("trackrecord runs list --project shop --tool ")
-    assert "--tool 'a  b'" in _command("runs list", "shop", "--tool", "a  b")
+    steering = "rm \x1b]0;title\x07"
+    tool = FailingTool(steering, 3, 0, steering, 3)
+    work = ProjectWork(
+        project=steering, runs=3, sources={steering: 3}, successes=0, failures=0, undecided=3,
+        ends={}, failing=(tool,),
+    )  # fmt: skip
+    print_page([work], is_installed=True)
+    page = capsys.readouterr().out
+    assert page.replace("\n", "").isprintable()
+    assert "failed in 3 sessions" in page

@@ -145,7 +145,7 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     elif published is None:
         click.echo(f"{_summary(counts, published)}; `trackrecord lessons` shows what was learnt")
     else:
-        _print(counts, published, _works(settings))
+        _print(settings, counts, published, _works(settings))
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
@@ -337,13 +337,18 @@ def _works(settings: Settings) -> list[ProjectWork]:
 
 
 def _print(
-    counts: ReadingCounts, published: Published | None, works: Sequence[ProjectWork]
+    settings: Settings,
+    counts: ReadingCounts,
+    published: Published | None,
+    works: Sequence[ProjectWork],
 ) -> None:
+    from trackrecord_capture.agents.installed import read_installed
+
     from .page import print_page
 
     click.echo(_summary(counts, published))
     click.echo()
-    print_page(works)
+    print_page(works, is_installed=bool(read_installed(settings.home)))
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:

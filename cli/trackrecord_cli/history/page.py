@@ -1,13 +1,13 @@
 """The closing page of an import of sessions: facts about a person's own agents.
 
-Each fact has its counts, and below it the command that shows the runs behind it.
+A heading for each repository, and below it one line for each fact, the costliest first, with the id
+by which it is looked at and dismissed.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.advice.moments.commands import CommandState
@@ -17,19 +17,21 @@ from ..output.screen import console, on_terminal
 
 if TYPE_CHECKING:
     from trackrecord.resources.experience.commands import CommandAnswer
-    from trackrecord.resources.reports.agents_work import FailingTool, Procedure, ProjectWork
+    from trackrecord.resources.reports.agents_work import FailingTool, ProjectWork
 
+_MOST_PROJECTS: Final = 8
 _MOST_FACTS: Final = 5
-_MOST_ENDS: Final = 8
-_MOST_COMMANDS: Final = 8
-_MOST_LESSONS: Final = 4
+_MOST_ENDS: Final = 2
 _NAME_CHARS: Final = 60
-_ID_CHARS: Final = 14
+_ID_CHARS: Final = 8
+_ERROR_CHARS: Final = 60
+_HALF: Final = 0.5
 _ENDED: Final = {
     "no check": "changed files and ended without a check",
-    "check before the last edit": "ended with a check that came before the last edit",
+    "check before the last edit": "were checked before the last edit only",
     "interrupted": "had to be interrupted",
 }
+_RUNNING: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
 
 
 class PageFact(NamedTuple):
@@ -37,55 +39,81 @@ class PageFact(NamedTuple):
 
     Attributes:
         says: the fact with its counts.
-        command: what shows the runs behind it.
-        weight: the more, the earlier it stands.
+        id: by which it is looked at and dismissed; "" for none.
+        cost: the sessions that it cost.
     """
 
     says: str
-    command: str
-    weight: float
+    id: str = ""
+    cost: int = 0
 
 
-def print_page(works: Sequence[ProjectWork]) -> None:
-    """Print the facts about the agents' work; nothing without any."""
+def print_page(works: Sequence[ProjectWork], *, is_installed: bool) -> None:
+    """Print the facts about the agents' work; nothing without any.
+
+    Args:
+        works: by project, those with most runs first.
+        is_installed: whether agents report by themselves already, and are told.
+    """
     if not works:
         return
     out = console()
     out.print(_title(works), style="bold", markup=False)
-    print_commands({work.project: work.commands for work in works})
-    for heading, facts, most in (
-        ("What fails most, and what then worked", _failing(works), _MOST_FACTS),
-        ("What else the calls teach", _lessons(works), _MOST_LESSONS),
-        ("Procedures that succeed", _procedures(works), _MOST_FACTS),
-        ("How the work ends", _ends(works), _MOST_ENDS),
-    ):
-        shown = sorted(facts, key=lambda fact: -fact.weight)[:most]
-        if shown:
-            _print_section(heading, shown)
+    costliest: tuple[PageFact, str] | None = None
+    for work in works[:_MOST_PROJECTS]:
+        costs = sorted(_costs(work), key=lambda fact: -fact.cost)[:_MOST_FACTS]
+        if costs and (costliest is None or costs[0].cost > costliest[0].cost):
+            costliest = costs[0], work.project
+        sessions = f", {_counted(work.sessions, 'session')}" if work.sessions else ""
+        _print_facts(
+            f"{_name(work.project)} ({_counted(work.runs, 'run')}{sessions})",
+            [*costs, *_running(work.commands), *_ends(work)],
+        )
     out.print()
-    out.print("`trackrecord lessons` shows this again.", markup=False)
+    if len(works) > _MOST_PROJECTS:
+        more = len(works) - _MOST_PROJECTS
+        out.print(f"And {_counted(more, 'project')} more: `trackrecord projects`.", markup=False)
+    if costliest is not None:
+        fact, project = costliest
+        _print_line(f"Costliest: {_name(project)}: {fact.says}")
+    for line in _next_steps(works, is_installed=is_installed):
+        _print_line(line)
 
 
 def print_commands(told: Mapping[str, Sequence[CommandAnswer]]) -> None:
     """Print which commands never run and which do, by project; nothing if none is known."""
-    if facts := list(_commands(told)):
-        _print_section("Which commands run, and which do not", facts)
+    for project, commands in told.items():
+        if commands:
+            facts = [PageFact(each.text, each.id) for each in commands]
+            _print_facts(_name(project), facts)
 
 
-def _print_section(heading: str, facts: Iterable[PageFact]) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
+def _next_steps(works: Sequence[ProjectWork], *, is_installed: bool) -> Iterator[str]:
+    if any(command.state is not CommandState.RUNS for work in works for command in work.commands):
+        yield "`trackrecord commands show ID` shows the runs, `… dismiss ID` ends a wrong one."
+    if is_installed:
+        yield "`trackrecord lessons` shows this again."
+    else:
+        yield "Next: `trackrecord install all` tells your agents, and learns from each session."
 
+
+def _print_facts(heading: str, facts: Sequence[PageFact]) -> None:
     out = console()
     out.print()
     out.print(heading, style="bold cyan", markup=False)
     for fact in facts:
-        if on_terminal():  # a fact that needs two lines is indented on both
-            out.print(Padding(Text(fact.says), (0, 0, 0, 2), expand=False))
-        else:
-            out.print(f"  {fact.says}", markup=False)
-        # One line, however narrow the terminal is: it is there to be copied.
-        out.print(f"    {fact.command}", style="dim", markup=False, soft_wrap=True)
+        _print_line(f"  {fact.id[:_ID_CHARS]:{_ID_CHARS}}  {fact.says}")
+    if not facts:
+        _print_line("  nothing has repeated so far: facts need three sessions")
+
+
+def _print_line(text: str) -> None:
+    """Print one line of the terminal, cut where it is too narrow; all of it in a pipe."""
+    out = console()
+    if on_terminal():
+        out.print(text, markup=False, no_wrap=True, overflow="ellipsis", soft_wrap=False)
+    else:
+        out.print(text, markup=False, soft_wrap=True)
 
 
 def _title(works: Sequence[ProjectWork]) -> str:
@@ -97,80 +125,57 @@ def _title(works: Sequence[ProjectWork]) -> str:
     return f"{_counted(runs, 'run')} in {_counted(projects, 'project')} ({agents})"
 
 
-def _commands(told: Mapping[str, Sequence[CommandAnswer]]) -> Iterator[PageFact]:
-    """Yield what never runs, of all projects, before what runs."""
-    every = [(project, command) for project, some in told.items() for command in some]
-    every.sort(key=lambda each: (each[1].state is CommandState.RUNS, not each[1].is_standing))
-    for project, command in every[:_MOST_COMMANDS]:
-        show = _command(f"commands show {command.id[:_ID_CHARS]}", project)
-        yield PageFact(f"{_name(project)}: {command.text}", show, command.sessions)
+def _costs(work: ProjectWork) -> Iterator[PageFact]:
+    """Yield what fails, with the sessions that it cost, and what else the calls teach."""
+    for command in work.commands:
+        if command.state is not CommandState.RUNS:
+            yield PageFact(_failing_command(command), command.id, command.sessions)
+    for tool in work.failing:
+        yield PageFact(_failing_tool(tool), "", tool.sessions)
+    for lesson in work.lessons:
+        yield PageFact(lesson.text, lesson.id, 0)
 
 
-def _failing(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
-    for work in works:
-        for tool in work.failing:
-            says = (
-                f"{_name(work.project)}: {_name(tool.tool)} failed in {tool.failures} of "
-                f"{_counted(tool.calls, 'call')}, in {_counted(tool.runs, 'run')}{_mended(tool)}"
-            )
-            command = _command("runs list", work.project, "--tool", tool.tool, "--failed")
-            yield PageFact(says, command, tool.failures)
+def _failing_command(command: CommandAnswer) -> str:
+    if command.state is CommandState.NEEDS:
+        return command.text
+    state = "never ran" if command.state is CommandState.NEVER_RAN else "no longer runs"
+    said = f"`{command.line}` {state}, in {_counted(command.sessions, 'session')}"
+    if command.instead:
+        return f"{said}; `{command.instead}` then did in {command.instead_sessions}"
+    return f"{said}: {_error(command.error)}" if command.error else said
 
 
-def _mended(tool: FailingTool) -> str:
-    if not tool.recovered:
-        return ""
-    later = f"; it worked later in {tool.recovered} of them"
-    if not tool.worked_after:
-        return later
-    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after.items())
-    return f"{later}, after {after}"
+def _failing_tool(tool: FailingTool) -> str:
+    name = _name(tool.tool.removeprefix("shell:"))
+    said = f"`{name}` failed in {_counted(tool.sessions, 'session')}"
+    if tool.error_sessions < tool.sessions:
+        said += f", in {tool.error_sessions}"
+    said += f": {_error(tool.error)}"
+    return f"{said}; it worked later in {tool.recovered}" if tool.recovered else said
 
 
-def _lessons(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
-    for work in works:
-        for lesson in work.lessons:
-            says = f"{_name(work.project)}: {lesson.text}"
-            command = _command(f"lessons show {lesson.id[:_ID_CHARS]}", work.project)
-            yield PageFact(says, command, lesson.strength)
+def _error(error: str) -> str:
+    return one_line(error, _ERROR_CHARS)
 
 
-def _procedures(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
-    for work in works:
-        for procedure in work.procedures:
-            of_all = f"{procedure.successes} of {_counted(procedure.runs, 'run')}"
-            says = f"{_name(work.project)}: {_tools(procedure)} succeeded in {of_all}"
-            command = _command(f"competences show {procedure.id[:_ID_CHARS]}", work.project)
-            yield PageFact(says, command, procedure.successes)
+def _running(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
+    """Yield one line with what runs, by kind."""
+    said = [
+        f"{_RUNNING.get(each.kind, each.kind)} `{each.line}` ({_counted(each.sessions, 'session')})"
+        for each in commands
+        if each.state is CommandState.RUNS
+    ]
+    if said:
+        yield PageFact(f"runs: {', '.join(said)}")
 
 
-def _tools(procedure: Procedure) -> str:
-    return " > ".join(_name(tool) for tool in procedure.tools)
-
-
-def _ends(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
-    for work in works:
-        name = _name(work.project)
-        says = (
-            f"{name}: of {_counted(work.runs, 'run')}, {work.successes} succeeded, "
-            f"{work.failures} failed, {work.undecided} ended without a verdict"
-        )
-        yield PageFact(says, _command("runs list", work.project), work.runs)
-        for place, (kind, count) in enumerate(work.ends.items(), start=1):
-            says = f"{name}: {_share(count, work.runs)} {_ENDED[kind]}"
-            yield PageFact(
-                says, _command("runs list", work.project, "--ground", kind), work.runs - place / 10
-            )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {_counted(whole, 'run')} ({part / whole:.0%})"
-
-
-def _command(command: str, project: str, *more: str) -> str:
-    """Return a command to be copied; a name that would steer the terminal loses what would."""
-    words = ["trackrecord", *command.split(), "--project", project, *more]
-    return shlex.join(word if word.isprintable() else one_line(word) for word in words)
+def _ends(work: ProjectWork) -> Iterator[PageFact]:
+    known = work.successes + work.failures
+    if known and known >= _HALF * work.runs:
+        yield PageFact(f"{work.successes} of {_counted(known, 'run')} with a verdict succeeded")
+    for kind, count in sorted(work.ends.items(), key=lambda item: -item[1])[:_MOST_ENDS]:
+        yield PageFact(f"{count} of {_counted(work.runs, 'run')} {_ENDED[kind]}")
 
 
 def _name(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from msgspec.structs import asdict as fields_of
 
@@ -24,9 +25,6 @@ from ..declaration.checks import (
 from ..declaration.paging import sorting_of
 from ..declaration.resource import Answer, Instant, Resource
 from .lessons import LessonChange, LessonRunAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _FEW: Final = 2
 
@@ -194,8 +192,9 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     from trackrecord.store.advice.lesson_decisions import lesson_history
     from trackrecord.store.advice.lesson_runs import runs_of_outcomes
 
-    known = {each.id: each for each in _all_commands(it)}
-    shown = known[_whole_id(command_id, known, it.project)]
+    every = {each.id: each for each in _all_commands(it)}
+    lines = {each.id: each.line for each in every.values()}
+    shown = every[_whole_id(command_id, lines, it.project)]
     runs = runs_of_outcomes(it.connection, it.project_id, shown.command.outcomes)
     decisions = lesson_history(it.connection, it.project_id, shown.id)
     return CommandDetails.of(
@@ -207,15 +206,19 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     )
 
 
-def _whole_id(given: str, known: Collection[str], project: str) -> str:
+def _whole_id(given: str, lines: Mapping[str, str], project: str) -> str:
+    """Return the id that is meant: what agents are told holds none, so the line is as good."""
     from trackrecord.resources.access.short_ids import matching, whole_id
 
+    for command_id, line in lines.items():
+        if given == line:
+            return command_id
     return whole_id(
         given,
-        matching(given, known),
+        matching(given, lines),
         f"project {project!r} has no command {given!r}",
         hint="`trackrecord commands list --everything` shows its commands",
-        near=lambda: known,
+        near=lambda: lines,
     )
 
 
@@ -271,7 +274,7 @@ def show_command(command_id: CommandId, *, project: str | None = None) -> Comman
     """Show one command: its counts, the runs behind it, decisions about it.
 
     Args:
-        command_id: the command's id, or the beginning of it.
+        command_id: the command's id, the beginning of it, or its line.
         project: the command's project; the settings' project when not given.
 
     Raises:
@@ -297,7 +300,7 @@ def dismiss_command(
     """Dismiss what is known of a command: no agent is told of it until it is restored.
 
     Args:
-        command_id: the command's id, or the beginning of it.
+        command_id: the command's id, the beginning of it, or its line.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the command's project; the settings' project when not given.
@@ -324,7 +327,7 @@ def restore_command(
     """Take back the dismissal of what is known of a command.
 
     Args:
-        command_id: the command's id, or the beginning of it.
+        command_id: the command's id, the beginning of it, or its line.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the command's project; the settings' project when not given.
@@ -352,8 +355,8 @@ def _decide(
         )
 
         # What is dismissed may not be found any more, and can be restored all the same.
-        known = {each.id for each in _all_commands(it)}
-        known.update(dismissed_lessons(it.connection, it.project_id))
+        lines = {each.id: each.line for each in _all_commands(it)}
+        known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "") | lines
         whole = _whole_id(command_id, known, it.project)
         decision = LessonDecision(
             whole, LessonAction(action), actor, given_reason or "", time.time()

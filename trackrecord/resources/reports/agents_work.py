@@ -1,25 +1,23 @@
-"""The work of agents: by project, frequent failures, endings of runs, procedures that succeed."""
+"""The work of agents, by project: what fails, what runs, and how runs end."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Set
 from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.moments.commands import CommandState
+from trackrecord.learning.advice.moments.calls import UNNAMED, TriedRun
+from trackrecord.learning.advice.moments.commands import MOST_RUNS, CommandState
 from trackrecord.learning.advice.rules import MAX_RUNS
-from trackrecord.learning.advice.runs.failures import names_its_remedy
-from trackrecord.learning.competences.episodes.checks import is_check
+from trackrecord.learning.advice.runs.failures import error_template, names_its_remedy
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.experience.commands import CommandAnswer, commands_in
 from trackrecord.resources.experience.lessons import LessonAnswer, lessons_of
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.competences.read import read_competences
+from trackrecord.store.advice.runs import read_tried_runs
 from trackrecord.store.outcomes.projects import project_id_of, project_names
-from trackrecord.wire.outcome import Outcome
 
 from .runs import read_reports
 
@@ -29,8 +27,8 @@ EARLY_CHECK: Final = "check before the last edit"
 INTERRUPTED: Final = "interrupted"
 _ENDS: Final = (NO_CHECK, EARLY_CHECK, INTERRUPTED)
 _MOST_TOOLS: Final = 5
-_FEWEST_FAILURES: Final = 2
-_MOST_PROCEDURES: Final = 5
+# A reason that is told is that of so many of the sessions.
+_OFTEN: Final = 0.3
 _MOST_LESSONS: Final = 5
 _MOST_FAILING: Final = 5
 _FEWEST_SESSIONS: Final = 3
@@ -43,36 +41,17 @@ class FailingTool(Answer, frozen=True):
 
     Attributes:
         tool: its name.
-        failures: how many of its calls failed.
-        calls: how many there were.
-        runs: in how many runs it failed.
-        recovered: in how many of these runs it succeeded later.
-        worked_after: the calls that came directly before that success, the most frequent first,
-            each with its runs; nothing for a check, which an edit mends.
+        sessions: in how many sessions it failed.
+        recovered: in how many of these it did its work later.
+        error: the line that tells of its failures in most of these sessions.
+        error_sessions: in how many.
     """
 
     tool: str
-    failures: int
-    calls: int
-    runs: int
+    sessions: int
     recovered: int
-    worked_after: dict[str, int]
-
-
-class Procedure(Answer, frozen=True):
-    """A procedure that succeeds.
-
-    Attributes:
-        id: of its competence record.
-        tools: its tools in the order of use.
-        successes: the runs with it that reached their goal.
-        runs: all runs with it.
-    """
-
-    id: str
-    tools: tuple[str, ...]
-    successes: int
-    runs: int
+    error: str
+    error_sessions: int
 
 
 class ProjectWork(Answer, frozen=True, kw_only=True):
@@ -87,8 +66,8 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
         undecided: runs of which nobody knows.
         ends: the number of runs by kinds of evidence that tell how they ended: without a check,
             with one before the last edit only, interrupted.
-        failing: the tools that fail most, the most frequent first.
-        procedures: the procedures that succeed, the best first.
+        sessions: the sessions with calls of a shell or of files.
+        failing: the tools that fail in most sessions, but for the commands below.
         lessons: what else the calls teach, the strongest first.
         commands: the commands that fail and those by which checks run, see `_told_commands`.
     """
@@ -100,8 +79,8 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
     failures: int
     undecided: int
     ends: dict[str, int]
+    sessions: int = 0
     failing: tuple[FailingTool, ...] = ()
-    procedures: tuple[Procedure, ...] = ()
     lessons: tuple[LessonAnswer, ...] = ()
     commands: tuple[CommandAnswer, ...] = ()
 
@@ -136,24 +115,63 @@ def told_commands(
 
 
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
-    tally = _Tally()
-    transaction = Transaction(connection, settings, project)
-    lessons = lessons_of(transaction)
+    sources, verdicts, ends = Counter[str](), Counter[bool | None](), Counter[str]()
     for _, said in read_reports(connection, project, limit=MAX_RUNS):
-        tally.add(said)
+        sources[said.source or "unknown"] += 1
+        verdicts[said.success] += 1
+        ends.update({ground.kind for ground in said.grounds or ()})
+    transaction = Transaction(connection, settings, project)
+    commands = _told_commands(commands_in(transaction))
+    project_id = project_id_of(connection, project)
+    tried = [] if project_id is None else read_tried_runs(connection, project_id, limit=MOST_RUNS)
+    lessons = [each for each in lessons_of(transaction) if each.kind not in _TOLD]
     return ProjectWork(
         project=project,
-        runs=tally.verdicts.total(),
-        sources=dict(tally.sources.most_common()),
-        successes=tally.verdicts[True],
-        failures=tally.verdicts[False],
-        undecided=tally.verdicts[None],
-        ends={kind: tally.ends[kind] for kind in _ENDS if tally.ends[kind]},
-        failing=tally.failing(),
-        procedures=_procedures(connection, project),
-        lessons=tuple(each for each in lessons if each.kind not in _TOLD)[:_MOST_LESSONS],
-        commands=_told_commands(commands_in(transaction)),
+        runs=verdicts.total(),
+        sources=dict(sources.most_common()),
+        successes=verdicts[True],
+        failures=verdicts[False],
+        undecided=verdicts[None],
+        ends={kind: ends[kind] for kind in _ENDS if ends[kind]},
+        sessions=len({run.session for run in tried}),
+        failing=failing_tools(tried, {each.line for each in commands}),
+        lessons=tuple(lessons[:_MOST_LESSONS]),
+        commands=commands,
     )
+
+
+def failing_tools(runs: Sequence[TriedRun], told: Set[str]) -> tuple[FailingTool, ...]:
+    """Return the tools that failed in most sessions, the most first.
+
+    Checks that did not start count, and not what they found; none that only looks, none of the
+    agent's tools for files, and none that failed for many reasons.
+
+    Args:
+        runs: the runs of a project, in the order of their ends.
+        told: the lines, or first words, of commands of which it is told elsewhere that they fail.
+    """
+    failed: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+    errors: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for run in runs:
+        for call in run.calls:
+            if call.file or told.intersection((call.told, call.words)):
+                continue
+            if UNNAMED.search(call.words):
+                continue
+            if call.failed and not names_its_remedy(call.error):
+                failed[call.tool][run.session] = False
+                errors[call.tool][error_template(call.error)].add(run.session)
+            elif call.ran and run.session in failed[call.tool]:
+                failed[call.tool][run.session] = True
+    found = []
+    for tool, sessions in failed.items():
+        if len(sessions) >= _FEWEST_SESSIONS:
+            error, seen = max(errors[tool].items(), key=lambda item: (len(item[1]), item[0]))
+            if len(seen) >= max(_FEWEST_SESSIONS, len(sessions) * _OFTEN):
+                recovered = sum(sessions.values())
+                found.append(FailingTool(tool, len(sessions), recovered, error, len(seen)))
+    found.sort(key=lambda each: (-each.sessions, each.tool))
+    return tuple(found[:_MOST_TOOLS])
 
 
 def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ...]:
@@ -176,78 +194,3 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
             runs[key] = each
     running = [each for each in runs.values() if each.sessions >= _FEWEST_SESSIONS]
     return (*failing[:_MOST_FAILING], *running)
-
-
-@dataclass
-class _Tally:
-    sources: Counter[str] = field(default_factory=Counter)
-    verdicts: Counter[bool | None] = field(default_factory=Counter)
-    ends: Counter[str] = field(default_factory=Counter)
-    _calls: Counter[str] = field(default_factory=Counter)
-    _failures: Counter[str] = field(default_factory=Counter)
-    _runs: Counter[str] = field(default_factory=Counter)
-    _recovered: Counter[str] = field(default_factory=Counter)
-    _after: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-    def add(self, outcome: Outcome) -> None:
-        """Count one run."""
-        self.sources[outcome.source or "unknown"] += 1
-        self.verdicts[outcome.success] += 1
-        self.ends.update({ground.kind for ground in outcome.grounds or ()})
-        self._add_calls(outcome)
-
-    def _add_calls(self, outcome: Outcome) -> None:
-        broken: set[str] = set()
-        mended: dict[str, str] = {}
-        before = ""
-        for call in outcome.tool_graph or ():
-            tool = call.tool or "unknown"
-            self._calls[tool] += 1
-            if call.failed and names_its_remedy(bytes(call.error).decode()):
-                # Nobody needs to be told what the agent's own tool says.
-                self._calls[tool] -= 1
-            elif call.failed:
-                self._failures[tool] += 1
-                broken.add(tool)
-                mended.pop(tool, None)
-            elif call.ok and tool in broken:
-                mended.setdefault(tool, before)
-            before = tool
-        self._runs.update(broken)
-        self._recovered.update(mended.keys())
-        for tool, mender in mended.items():
-            if mender != tool and not is_check(tool):
-                self._after[tool][mender] += 1
-
-    def failing(self) -> tuple[FailingTool, ...]:
-        """Return the tools that fail most often."""
-        most = self._failures.most_common()
-        return tuple(
-            FailingTool(
-                tool,
-                failures,
-                self._calls[tool],
-                self._runs[tool],
-                self._recovered[tool],
-                dict(self._after[tool].most_common(2)),
-            )
-            for tool, failures in most[:_MOST_TOOLS]
-            if failures >= _FEWEST_FAILURES
-        )
-
-
-def _procedures(connection: Connection, project: str) -> tuple[Procedure, ...]:
-    project_id = project_id_of(connection, project)
-    if project_id is None:
-        return ()
-    found = [
-        Procedure(
-            record.id,
-            tuple(step.tool for step in record.recipe),
-            record.performance.success_count,
-            record.performance.success_count + record.performance.failure_count,
-        )
-        for record in read_competences(connection, project_id)
-    ]
-    best = sorted(found, key=lambda each: (-each.successes, each.runs, each.tools))
-    return tuple(each for each in best if each.successes)[:_MOST_PROCEDURES]

@@ -25,6 +25,7 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from trackrecord.resources.reports.agents_work import work_of_agents
+    from trackrecord_capture.agents.installed import read_installed
 
     from ...history.page import print_page
 
@@ -33,7 +34,7 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json([work.to_document() for work in works])
     elif works:
-        print_page(works)
+        print_page(works, is_installed=bool(read_installed(settings.home)))
     else:
         click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
 
