@@ -18,6 +18,7 @@ from ..output.screen import console, on_terminal
 if TYPE_CHECKING:
     from trackrecord.resources.experience.commands import CommandAnswer
     from trackrecord.resources.reports.agents_work import FailingTool, ProjectWork
+    from trackrecord.resources.reports.instruction_file import InstructionCheck
 
 _MOST_PROJECTS: Final = 8
 _MOST_FACTS: Final = 5
@@ -86,6 +87,33 @@ def print_commands(told: Mapping[str, Sequence[CommandAnswer]]) -> None:
         if commands:
             facts = [PageFact(each.text, each.id) for each in commands]
             _print_facts(_name(project), facts)
+
+
+def print_check(name: str, project: str, check: InstructionCheck) -> None:
+    """Print what a file of instructions says that does not work, and a block that it lacks.
+
+    Args:
+        name: the file's name.
+        project: with whose sessions it was compared.
+        check: what was found.
+    """
+    facts = [PageFact(_failing_command(each), each.id) for each in check.failing]
+    facts += [
+        PageFact(f"`{path}` was not found in {_counted(sessions, 'session')}")
+        for path, sessions in check.missing.items()
+    ]
+    if facts:
+        _print_facts(f"{_name(name)} names, and it does not work", facts)
+    if check.lacks:
+        out = console()
+        out.print()
+        out.print(f"{_name(name)} lacks; to paste:", style="bold cyan", markup=False)
+        out.print()
+        for each in check.lacks:
+            kind = _RUNNING.get(each.kind, each.kind)
+            out.print(f"- {kind}: `{each.line}`", markup=False, soft_wrap=True)
+    if not facts and not check.lacks:
+        _print_line(f"{_name(name)} agrees with the sessions of {_name(project)}")
 
 
 def _next_steps(works: Sequence[ProjectWork], *, is_installed: bool) -> Iterator[str]:

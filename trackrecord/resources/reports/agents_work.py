@@ -154,7 +154,7 @@ def failing_tools(runs: Sequence[TriedRun], told: Set[str]) -> tuple[FailingTool
     errors: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for run in runs:
         for call in run.calls:
-            if call.file or told.intersection((call.told, call.words)):
+            if call.file or not told.isdisjoint((call.told, call.words)):
                 continue
             if UNNAMED.search(call.words):
                 continue

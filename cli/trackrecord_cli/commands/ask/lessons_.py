@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -18,11 +19,21 @@ _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim", "dismissed"
 
 @click.command("lessons")
 @project_option
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Compare a file of instructions, such as AGENTS.md, with the sessions: what does not work "
+    "in it, and a block with what it lacks. The file is never changed.",
+)
 @json_option
 @click.pass_context
-def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
+def _page(ctx: click.Context, project: str | None, file: Path | None, *, as_json: bool) -> None:
     """Print the page that an import of sessions ends with, of all projects or of one."""
     if ctx.invoked_subcommand is not None:
+        return
+    if file is not None:
+        _check(file, project, as_json=as_json)
         return
     from trackrecord.resources.reports.agents_work import work_of_agents
     from trackrecord_capture.agents.installed import read_installed
@@ -37,6 +48,20 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         print_page(works, is_installed=bool(read_installed(settings.home)))
     else:
         click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
+
+
+def _check(file: Path, project: str | None, *, as_json: bool) -> None:
+    from trackrecord.resources.reports.instruction_file import check_instructions
+
+    from ...history.page import print_check
+
+    text = file.read_text("utf-8", "replace")
+    with read_store(project) as (connection, settings, name):
+        check = check_instructions(connection, settings, name, text)
+    if as_json:
+        print_json(check.to_document())
+    else:
+        print_check(file.name, name, check)
 
 
 def _states(lessons: Sequence[LessonAnswer], _project: str) -> list[Coloured]:
