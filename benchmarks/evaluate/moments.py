@@ -5,15 +5,22 @@ beside what it is a share of.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from trackrecord.learning.advice.moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
 from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
-from trackrecord.learning.advice.moments.hints import Hint, HintKind, SessionCalls, hint_after
+from trackrecord.learning.advice.moments.hints import (
+    Hint,
+    HintKind,
+    SessionCalls,
+    hint_after,
+    standing_lines,
+)
 from trackrecord.learning.advice.moments.history import CallHistory
+from trackrecord.learning.advice.moments.named import names_in
 from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules
@@ -25,6 +32,7 @@ from trackrecord_capture.sources.register import find_logs, known_sources
 from trackrecord_capture.sources.source import ReadRun
 
 _TEST = "test"
+NO_TASKS: Mapping[int, str] = {}
 _MOST_ENTRIES = 5
 
 
@@ -80,6 +88,13 @@ class SessionReplay:
         unverified: of the sessions that tried to run tests and never got any to run, those in
             which a line was known that runs them.
         tested: sessions that tried to run tests.
+        told_sessions: of the sessions, those that were told anything: at their start, with their
+            first prompt, or at a failure.
+        told_of_failing: the same of those in which something failed.
+        usual_lines: of the lines that session starts named because most sessions run them, those
+            that the session ran.
+        named_files: of the files that the first prompts only named, and that were then opened,
+            those that were opened at the place told.
         told: every hint, in order of time, with its session and whether it was right.
     """
 
@@ -97,6 +112,10 @@ class SessionReplay:
     false_alarms: CountedShare
     unverified: CountedShare
     tested: int
+    told_sessions: CountedShare
+    told_of_failing: CountedShare
+    usual_lines: CountedShare
+    named_files: CountedShare
     told: tuple[tuple[str, str, str, bool | None], ...] = ()
 
     @property
@@ -124,6 +143,10 @@ class SessionReplay:
             "false_alarms": self.false_alarms.to_document(),
             "never_tested_with_a_line_known": self.unverified.to_document(),
             "sessions_that_test": self.tested,
+            "told_sessions": self.told_sessions.to_document(),
+            "told_sessions_with_a_failure": self.told_of_failing.to_document(),
+            "usual_lines_run": self.usual_lines.to_document(),
+            "named_files_opened_there": self.named_files.to_document(),
             "told": [
                 {"session": session, "kind": kind, "text": text, "right": right}
                 for session, kind, text, right in self.told
@@ -141,6 +164,15 @@ class _Session:
     failed_first: set[str] = field(default_factory=set)
     could_test: bool = False
     met_standing: bool = False
+    failed: bool = False
+    standing: bool = False
+    usual: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_told(self) -> bool:
+        """Return whether it was told anything."""
+        return bool(self.hints or self.standing or self.usual or self.named)
 
 
 class _Repository:
@@ -151,8 +183,24 @@ class _Repository:
         self.sessions: dict[str, _Session] = {}
         self.counts: Counter[str] = Counter()
 
-    def call(self, run: TriedRun, call: TriedCall, at: float) -> None:
-        session = self.sessions.setdefault(run.session, _Session(SessionCalls(id=run.session)))
+    def _session(self, run: TriedRun, task: str, at: float) -> _Session:
+        known = self.sessions.get(run.session)
+        if known is not None:
+            return known
+        facts = self.history.facts()
+        files = ((name, facts.file(name)) for name in names_in(task))
+        begun = _Session(
+            SessionCalls(id=run.session),
+            standing=bool(standing_lines(facts, at)),
+            usual=tuple(line.line for line in facts.usual),
+            named={name: file.path for name, file in files if file and file.path != name},
+        )
+        self.sessions[run.session] = begun
+        return begun
+
+    def call(self, run: TriedRun, call: TriedCall, task: str, at: float) -> None:
+        session = self._session(run, task, at)
+        session.failed |= call.failed
         if not (call.failed or call.ran):
             session.calls.append(call)
             session.state.add(call)
@@ -195,11 +243,12 @@ class _Repository:
         return False
 
 
-def replay(runs: Iterable[TriedRun]) -> SessionReplay:
+def replay(runs: Iterable[TriedRun], tasks: Mapping[int, str] = NO_TASKS) -> SessionReplay:
     """Go through sessions in order of time, and return what would have been told in them.
 
     Args:
         runs: the runs of one project, in any order.
+        tasks: by the number of a run, the text of its task.
     """
     repositories: defaultdict[str, _Repository] = defaultdict(_Repository)
     for at, run, call in _events(runs):
@@ -207,7 +256,7 @@ def replay(runs: Iterable[TriedRun]) -> SessionReplay:
         if call is None:
             repository.history.add(run)
         else:
-            repository.call(run, call, at)
+            repository.call(run, call, tasks.get(run.outcome, ""), at)
     return together([_replayed(each) for _, each in sorted(repositories.items())])
 
 
@@ -235,7 +284,8 @@ def _replayed(repository: _Repository) -> SessionReplay:
             if right is not None:
                 judged[hint.kind][right] += 1
     told.sort()
-    tested = [each for each in sessions.values() if _tries(each, _TEST)]
+    every = list(sessions.values())
+    tested = [each for each in every if _tries(each, _TEST)]
     never = [each for each in tested if _TEST not in each.state.checked and _fails(each, _TEST)]
     spoke = sum(bool(each.hints) for each in sessions.values())
     standing = sum(each.met_standing for each in sessions.values())
@@ -262,8 +312,27 @@ def _replayed(repository: _Repository) -> SessionReplay:
         false_alarms=CountedShare(counts["alarms"], counts["calls"] - counts["failures"]),
         unverified=CountedShare(sum(each.could_test for each in never), len(never)),
         tested=len(tested),
+        told_sessions=CountedShare(sum(each.is_told for each in every), len(every)),
+        told_of_failing=CountedShare(
+            sum(each.is_told and each.failed for each in every), sum(each.failed for each in every)
+        ),
+        usual_lines=_sum(map(_ran_of_usual, every)),
+        named_files=_sum(map(_opened_of_named, every)),
         told=tuple((name, kind, text, right) for _, name, kind, text, right in told),
     )
+
+
+def _ran_of_usual(session: _Session) -> CountedShare:
+    ran = {check.line for call in session.calls for check in call.checks}
+    ran.update(call.line for call in session.calls)
+    return CountedShare(sum(line in ran for line in session.usual), len(session.usual))
+
+
+def _opened_of_named(session: _Session) -> CountedShare:
+    opened = {call.file for call in session.calls if call.ok and call.file}
+    names = {path.rpartition("/")[2] for path in opened}
+    judged = [path for name, path in session.named.items() if name in names]
+    return CountedShare(sum(path in opened for path in judged), len(judged))
 
 
 def _tries(session: _Session, kind: str) -> bool:
@@ -329,6 +398,10 @@ def together(parts: Iterable[SessionReplay]) -> SessionReplay:
         false_alarms=_sum(each.false_alarms for each in every),
         unverified=_sum(each.unverified for each in every),
         tested=sum(each.tested for each in every),
+        told_sessions=_sum(each.told_sessions for each in every),
+        told_of_failing=_sum(each.told_of_failing for each in every),
+        usual_lines=_sum(each.usual_lines for each in every),
+        named_files=_sum(each.named_files for each in every),
         told=tuple(hint for each in every for hint in each.told),
     )
 
@@ -351,11 +424,13 @@ def replay_sessions(rules: CaptureRules, paths: Sequence[Path]) -> SessionReplay
         rules: what is kept of a run.
         paths: files and folders of agents' logs.
     """
-    projects = _runs_by_project(rules, paths)
-    return together([replay(runs) for _, runs in sorted(projects.items())])
+    projects, tasks = _runs_by_project(rules, paths)
+    return together([replay(runs, tasks) for _, runs in sorted(projects.items())])
 
 
-def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, list[TriedRun]]:
+def _runs_by_project(
+    rules: CaptureRules, paths: Sequence[Path]
+) -> tuple[dict[str, list[TriedRun]], dict[int, str]]:
     logs = find_logs(known_sources().values(), paths)
     projects: defaultdict[str, list[TriedRun]] = defaultdict(list)
     project_of: dict[str, str] = {}
@@ -369,14 +444,16 @@ def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, li
                 known = runs.get(name)
                 if known is None or _fullness(run) > _fullness(known):
                     runs[name] = run
+    tasks: dict[int, str] = {}
     for number, run in enumerate(runs.values(), 1):
+        tasks[number] = run.instruction
         outcome = decode_outcome(encode_body(outcome_of(run, rules)))
         if digest := tried_digest(outcome):
             ended_at = outcome.ended_at(run.ended_at)
             tried = tried_run(digest, outcome=number, ended_at=ended_at, speaker=LOCAL)
             # Where a recorded folder is gone, its name stands for the repository.
             projects[project_of.setdefault(tried.session, outcome.project)].append(tried)
-    return dict(projects)
+    return dict(projects), tasks
 
 
 def _fullness(run: AgentRun) -> tuple[float, bool]:

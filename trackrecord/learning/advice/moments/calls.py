@@ -61,6 +61,10 @@ _STARTS: Final = (
         "compose",
     }
 )
+# Which package of a repository is meant.
+_MEMBER: Final = re.compile(
+    r"(?:--(?:filter|workspace|package|prefix|dir|cwd)|-[FCw])[ =][^\s]{1,100}"
+)
 _OPTION: Final = re.compile(r"-{1,2}[A-Za-z][\w-]{0,31}")
 # The person, or a rule of the person's, did not let the call happen.
 _REFUSED: Final = re.compile(
@@ -249,7 +253,7 @@ def is_exact(key: str) -> bool:
 
 def programs_of(line: str) -> frozenset[str]:
     """Return the words of a line that can be its programs, without what starts them."""
-    part = line.rpartition("&& ")[2]
+    part = _MEMBER.sub("", line.rpartition("&& ")[2])
     return frozenset(word for word in part.split() if _PROGRAM.match(word) and word not in _STARTS)
 
 
