@@ -360,9 +360,10 @@ def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
 
 def _like(known: Known, missing: str, name: str) -> Hint | None:
     """Return the file of the same folder and stem that was opened, with another ending."""
-    stem, folder = name.rpartition(".")[0], dirname(without_home(missing))
-    for other in known.names:
-        if stem and other.startswith(f"{stem}.") and "." not in other[len(stem) + 1 :]:
+    stem, folder = name[: name.rindex(".") + 1], dirname(without_home(missing))
+    # There may be many thousands, and an agent waits.
+    for other in [each for each in known.names if each.startswith(stem)]:
+        if stem != "." and "." not in other[len(stem) :]:
             file = known.file(other)
             if file is not None and folder.endswith(dirname(file.path)):
                 return Hint(
