@@ -21,7 +21,7 @@ from trackrecord.learning.text.redaction.redact import redacted, redacted_beginn
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
 from trackrecord.wire.outcome import CallCheck, ToolCall, encode_body
-from trackrecord.wire.tried_calls import tried_call
+from trackrecord.wire.tried_calls import call_of_tool, tried_call
 
 from .agent_run import AgentRun, RunCall, SignalKind, is_cancelled
 from .call_fields import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
@@ -227,7 +227,8 @@ def tried_calls_of(
             own=own,
             checks=checks.get(place, ()),
         )
-        known = tried_call(_calls.decode(encode_body(fields)), is_captured=True)
+        made = _calls.decode(encode_body(fields))
+        known = tried_call(made, is_captured=True) or call_of_tool(made)
         if known is not None:
             tried.append((call.id, known))
     return tried

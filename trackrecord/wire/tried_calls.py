@@ -1,7 +1,7 @@
 """Digests of the calls that can be tried again: command lines, their checks, opened files.
 
-Facts about what works in a repository are counted from these. Of tools without a command line or a
-file only the calls from the first failure on are kept: they show what became of it.
+Facts about what works in a repository are counted from these. Calls of tools without a command line
+or a file are kept where one of them failed: they show what came before, and what became of it.
 """
 
 from collections.abc import Iterator
@@ -148,18 +148,18 @@ def _metadata_of(metadata: msgspec.Raw) -> _Metadata:
 
 
 def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedCall]:
-    failing = set[str | None]()
-    for call in graph:
-        found = tried_call(call, is_captured=is_captured)
-        # Of other tools, what came of a failure: whether the tool failed again, or worked.
-        if found is None and (call.ok is False or call.tool in failing):
-            failing.add(call.tool)
-            found = _call_of_tool(call)
-        if found is not None:
-            yield found
+    tried = [tried_call(call, is_captured=is_captured) for call in graph]
+    has_failed = any(
+        found is None and call.ok is False for found, call in zip(tried, graph, strict=True)
+    )
+    for found, call in zip(tried, graph, strict=True):
+        known = call_of_tool(call) if found is None and has_failed else found
+        if known is not None:
+            yield known
 
 
-def _call_of_tool(call: ToolCall) -> TriedCall | None:
+def call_of_tool(call: ToolCall) -> TriedCall | None:
+    """Return a call of which only the tool is known; None without a name."""
     tool = _name((call.tool or "").strip()[:_LONGEST_TOOL])
     if not tool:
         return None
@@ -172,7 +172,7 @@ def _moment_of(call: ToolCall) -> float:
 
 
 def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall | None:
-    """Return a call that has just failed as its digest would have it; None if it cannot be known.
+    """Return a call that has just failed as its digest would have it; None without a name.
 
     Args:
         tool: its name.
@@ -187,7 +187,7 @@ def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall 
         ok=False,
         error=msgspec.Raw(msgspec.json.encode(error)),
     )
-    return tried_call(call, is_captured=False)
+    return tried_call(call, is_captured=False) or call_of_tool(call)
 
 
 def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:

@@ -101,6 +101,7 @@ _PREPARES: Final = re.compile(
     r"(?:cd|pushd) \S+\Z|(?:export )?[A-Za-z_]\w{0,127}=\S*\Z"
     r"|(?:source|\.) \S{0,200}activate\S{0,20}\Z"
 )
+_TOOL: Final = re.compile(r"[\w.:/-]{1,64}")
 _NAME: Final = re.compile(r"[\w.@:/+-]{1,100}\Z(?<!-)|-m\Z")
 _PATH: Final = re.compile(
     r"(?:[A-Za-z]:)?[~.]{0,2}[\\/]?[\w.@+-]{1,100}(?:[\\/][\w.@+()\[\]-]{1,100}){0,30}"
@@ -175,7 +176,9 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def words(self) -> str:
-        """Its first words as written: launcher, program and subcommand."""
+        """Its first words as written: launcher, program and subcommand; or else its tool."""
+        if not (self.line or self.file):
+            return self.tool if _TOOL.fullmatch(self.tool) else ""
         name = self.tool.removeprefix(_SHELL) if self.tool.startswith(_SHELL) else ""
         words = f"{self.launcher} {name}".split()
         return _spelt(self.line.split(), words) or " ".join(words)
@@ -212,6 +215,10 @@ def keys_of(call: TriedCall) -> Iterator[str]:
     """Yield the names by which a call is known, the most exact first."""
     if call.file and not call.line:
         yield f"file {call.tool} {call.file}"
+        return
+    if not call.line:
+        if call.words:
+            yield f"tool {call.words}"
         return
     told = call.told
     if told:

@@ -34,7 +34,7 @@ MOST_RUNS: Final = 2000
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
 # Names of calls that are not shown as a command.
-_UNLISTED: Final = ("shape ", "file ")
+_UNLISTED: Final = ("shape ", "file ", "tool ")
 # What stands before it is a command of its own, such as a change of the folder.
 _JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
@@ -166,6 +166,8 @@ def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Com
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
     for key, need in needs.items():
+        if key.startswith(_UNLISTED):
+            continue
         if key.startswith("line ") or not any(need.says in line for line in exact):
             yield _needing_command(repository, key, need)
     for key, each in _listed_failures(history):

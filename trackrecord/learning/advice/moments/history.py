@@ -92,10 +92,10 @@ class NeedHistory:
         """
         before = self._earlier[run.session]
         for call, keys in keyed:
-            if not call.line:
+            if call.file and not call.line:
                 continue
             for key in keys:
-                if key.startswith(("line ", "words ")):
+                if key.startswith(("line ", "words ", "tool ")):
                     self._note(key, run, call, before)
             words = call.words
             if call.ran and words and len(before) < _MOST_EARLIER and not UNNAMED.search(words):
