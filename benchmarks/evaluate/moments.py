@@ -191,7 +191,7 @@ class _Repository:
         files = ((name, facts.file(name)) for name in names_in(task))
         begun = _Session(
             SessionCalls(id=run.session),
-            standing=bool(standing_lines(facts, at)),
+            standing=bool(standing_lines(facts, at) or facts.never),
             usual=tuple(line.line for line in facts.usual),
             named={name: file.path for name, file in files if file and file.path != name},
         )

@@ -19,6 +19,7 @@ from trackrecord.learning.advice.runs.failures import error_line
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 from trackrecord.wire.outcome import CallCheck
 from trackrecord.wire.storable import decoded
+from trackrecord.wire.tried_calls import FOUND_FILES, NO_FILES
 
 from .agent_run import RunCall
 from .shell.names import LOOKS, TRIVIAL, step_name
@@ -106,6 +107,11 @@ _CONTENT: Final = frozenset({
 })  # fmt: skip
 _PATHS: Final = frozenset({"file_path", "path", "notebook_path", "filePath", "filename"})
 _PROMPTS: Final = frozenset({"prompt", "instructions", "description", "message", "query", "task"})
+# Tools that look for files by a pattern of their names, and what they say where there is none.
+_SEARCHES: Final = re.compile(r"glob|find_?files?|file_?search", re.IGNORECASE)
+_EMPTY: Final = re.compile(
+    r"\s{0,99}(?:(?:no|0) (?:files?|matches|results?)\b[^\n]{0,80}\s{0,99})?\Z", re.IGNORECASE
+)
 # Their failures repeat what stands in the file.
 _OF_FILES: Final = re.compile(
     r"(?:^|[_:.])(?:read|write|edit|multi_?edit|notebook_?edit|notebook_?read|apply_?patch|patch"
@@ -161,7 +167,7 @@ def kept_call(
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,
         "error": kept_error(call) if has_failed else None,
-        "result": kept_error(call) if has_found or _is_hidden(call, checks) else None,
+        "result": _kept_result(call, checks, has_found=has_found),
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
@@ -178,6 +184,15 @@ def _check(check: CallCheck) -> dict[str, Any]:
         "is_whole": check.is_whole or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _kept_result(call: RunCall, checks: Sequence[CallCheck], *, has_found: bool) -> str | None:
+    """Return what a check found, or whether a search found files; None of other results."""
+    if has_found or _is_hidden(call, checks):
+        return kept_error(call)
+    if call.ok and not call.command and _SEARCHES.search(call.tool):
+        return NO_FILES if _EMPTY.match(call.result) else FOUND_FILES
+    return None
 
 
 def _is_hidden(call: RunCall, checks: Sequence[CallCheck]) -> bool:

@@ -189,14 +189,15 @@ def test_a_session_is_told_of_the_lines_that_most_run(known, client, settings, h
     shop = tmp_path / "shop"
     shop.mkdir()
     usual = (UsualLine("test", "mise run test", 18, 20), UsualLine("lint", "mise run lint", 12, 20))
-    advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, usual=usual)
+    never = "Not here: `**/CONVENTIONS.md` (sought in the last 3 sessions that did)."
+    advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, usual=usual, never=never)
     write_advice(client, settings, advice, cost_s=0.0)
     told = handing.answer("codex", start(folder=str(shop)))
     said = (
         "Ran here: tests `mise run test` (in 18 of the last 20 sessions), linter `mise run lint` "
         "(in 12)."
     )
-    assert told.partition("\n\n")[2].startswith(f"- {said}\n\n## ")
+    assert told.partition("\n\n")[2].startswith(f"- {said}\n- {never}\n\n## ")
     assert said not in handing.answer("codex", prompt(folder=str(shop)))
     (shop / "AGENTS.md").write_text("Run the tests with `mise run test`.\n")
     told = handing.answer("codex", start(session="s2", folder=str(shop)))

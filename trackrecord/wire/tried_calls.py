@@ -4,6 +4,7 @@ Facts about what works in a repository are counted from these. Calls of tools wi
 or a file are kept where one of them failed: they show what came before, and what became of it.
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -29,6 +30,10 @@ _LONGEST_LINE = 300
 # Arguments of no more bytes are remembered.
 _SHORT_ARGUMENTS = 400
 _NOTHING = b""
+FOUND_FILES, NO_FILES = "files", "no files"
+"""The results of captured searches for files."""
+_RESULTS = {msgspec.json.encode(FOUND_FILES): True, msgspec.json.encode(NO_FILES): False}
+_PATTERN = re.compile(r"[\w.@+*?{},\[\]()/\\-]{1,100}")
 
 
 class _Digest(msgspec.Struct, array_like=True, gc=False):
@@ -46,6 +51,7 @@ class _Arguments(msgspec.Struct, gc=False):
     filePath: str | None = None  # noqa: N815 - as opencode spells it
     notebook_path: str | None = None
     filename: str | None = None
+    pattern: str | None = None
 
     @property
     def line(self) -> str:
@@ -202,7 +208,7 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     command, file = read(said)
     tool = _name(call.tool.strip()[:_LONGEST_TOOL]) if call.tool and (command or file) else ""
     if not tool:
-        return None
+        return _search_of(call, said) if is_captured else None
     checks: tuple[TriedCheck, ...] = ()
     if call.checks:
         checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks)
@@ -222,6 +228,19 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
         launcher=launcher_of(tool, said),
         error=error,
         checks=checks,
+    )
+
+
+def _search_of(call: ToolCall, said: bytes) -> TriedCall | None:
+    """Return a search for files by a pattern; None for any other call."""
+    found = _RESULTS.get(bytes(call.result))
+    if found is None or not (call.ok and call.tool):
+        return None
+    pattern = _arguments.decode(said).pattern or ""
+    if _PATTERN.fullmatch(pattern) is None:
+        return None
+    return TriedCall(
+        _name(call.tool), at=_moment_of(call), ok=True, sought=without_home(pattern), found=found
     )
 
 

@@ -107,9 +107,9 @@ class HookAnswers:
         if not (project := self._project_of(asked.cwd)):
             return ""
         before = self._told.of(agent, asked.session_id, "session")
-        standing, usual, same = self._facts(project, asked.cwd)
+        standing, others, same = self._facts(project, asked.cwd)
         is_told = bool(standing) and (kind == "session" or standing in before.text)
-        lines = "".join(f"- {line}\n" for line in (standing, usual) if line and kind == "session")
+        lines = "".join(f"- {line}\n" for line in (standing, *others) if line and kind == "session")
         budget = self._budget(kind) - ceil(len(lines) / _CHARACTERS_A_TOKEN)
         found = self._ask(agent, asked, kind, project, before, same if is_told else (), budget)
         said = found.prompt if found.arm == "withheld" else f"{lines}\n{found.prompt}".strip()
@@ -121,19 +121,20 @@ class HookAnswers:
             self._report(agent, asked, found.exposure, told)
         return text
 
-    def _facts(self, project: str, folder: str) -> tuple[str, str, Sequence[str]]:
-        """Return what a session's start says of the repository's commands.
+    def _facts(self, project: str, folder: str) -> tuple[str, Sequence[str], Sequence[str]]:
+        """Return what a session's start says of the repository.
 
-        That is what does not start, what most sessions run, without what the agent reads anyway,
-        and the lessons that tell the first.
+        That is what does not start; what most sessions run, without what the agent reads anyway,
+        and which files are not there; and the lessons that tell the first.
         """
         advice = self._reader.cached(project).advice
         if advice is None:
-            return "", "", ()
+            return "", (), ()
         standing = advice.standing.get(this_machine()) or advice.standing.get("", "")
         read = standing + (instructions_in(folder) if advice.usual else "")
         usual = [each for each in advice.usual if each.line not in read]
-        return standing, usual_text(usual, _LONGEST_USUAL), advice.standing_lessons
+        others = usual_text(usual, _LONGEST_USUAL), advice.never
+        return standing, others, advice.standing_lessons
 
     def _ask(
         self,

@@ -28,7 +28,7 @@ from trackrecord.learning.advice.moments.hints import (
 )
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.moments.named import named_text, names_in
-from trackrecord.learning.advice.moments.wording import usual_text
+from trackrecord.learning.advice.moments.wording import never_text, usual_text
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
@@ -167,6 +167,18 @@ def test_a_file_that_a_task_only_names_is_placed():
     assert named_text(names_in(task), facts) == said
     assert named_text(["one.py", "two.py", "three.py", "gemini.go"], facts).count(" is ") == 3
     assert named_text(["four.py"], facts) == ""
+
+
+def test_files_that_are_not_here_are_named():
+    """What the last three sessions sought in vain, until one finds it."""
+    vain = TriedCall("search", ok=True, sought="**/AGENTS.md", found=False)
+    runs = sessions([vain], [vain, vain], [vain])
+    assert counted(runs[:2]).never == ()
+    assert never_text(counted(runs).never) == (
+        "Not here: `**/AGENTS.md` (sought in the last 3 sessions that did)."
+    )
+    there = msgspec.structs.replace(vain, found=True)
+    assert counted([*runs, *sessions([vain, there], start=3)]).never == ()
 
 
 LINT = check("bun lint", kind="lint")

@@ -257,6 +257,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         standing: what the start of a session says of checks that do not start, by machine.
         standing_lessons: the ids of the lessons that tell the same.
         usual: the lines that most of the last sessions ran, the most important first.
+        never: what the start of a session says of files that are not there.
     """
 
     project: str
@@ -275,6 +276,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     standing: dict[str, str] = {}
     standing_lessons: tuple[str, ...] = ()
     usual: tuple[UsualLine, ...] = ()
+    never: str = ""
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -28,6 +28,7 @@ from trackrecord.learning.advice.moments.commands import (
 )
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
+from trackrecord.learning.advice.moments.wording import never_text
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
@@ -157,6 +158,7 @@ def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDo
         document,
         standing=standing_lines(own, document.computed_at),
         usual=own.usual,
+        never=never_text(own.never),
         standing_lessons=tuple(
             entry.id
             for entry in document.lessons

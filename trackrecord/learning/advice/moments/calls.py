@@ -138,6 +138,8 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
         error: the line of its error that tells what went wrong, inert; "" without one.
         checks: the checks of the line.
         file: the file that it is about, as it is told; "" for none.
+        sought: the pattern of file names that it searched for; "" for none.
+        found: whether such a search found anything.
     """
 
     tool: str
@@ -148,6 +150,8 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     error: str = ""
     checks: tuple[TriedCheck, ...] = ()
     file: str = ""
+    sought: str = ""
+    found: bool = True
 
     @property
     def failed(self) -> bool:
@@ -177,7 +181,7 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def words(self) -> str:
         """Its first words as written: launcher, program and subcommand; or else its tool."""
-        if not (self.line or self.file):
+        if not (self.line or self.file or self.sought):
             return self.tool if _TOOL.fullmatch(self.tool) else ""
         name = self.tool.removeprefix(_SHELL) if self.tool.startswith(_SHELL) else ""
         words = f"{self.launcher} {name}".split()

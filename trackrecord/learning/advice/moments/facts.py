@@ -205,6 +205,7 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
         needs: what commands need first, by the name of each.
         files: where files of a name were opened.
         usual: the lines that most of the last sessions ran, by kind.
+        never: patterns of file names that were sought in vain, each with the sessions.
     """
 
     failures: Mapping[str, tuple[KnownFailure, ...]] = {}
@@ -212,6 +213,7 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
     needs: Mapping[str, KnownNeed] = {}
     files: Mapping[str, KnownFile] = {}
     usual: tuple[UsualLine, ...] = ()
+    never: tuple[tuple[str, int], ...] = ()
 
     def failure(self, key: str, machine: str) -> KnownFailure | None:
         """Return what is known of a call that failed in the last sessions; None if it ran."""

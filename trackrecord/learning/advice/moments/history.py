@@ -10,10 +10,11 @@ its sessions' first calls and in those that overcame a failure, beyond what chan
 that came before, no more than one in a hundred would be found by chance.
 """
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from posixpath import basename
 from typing import Final
 
@@ -180,6 +181,7 @@ def _is_needed(need: KnownNeed, attempts: _Attempts) -> bool:
 
 USUAL_KINDS: Final = ("test", "lint", "type check", "check", "build", *WORK)
 _LAST_CHECKING: Final = 20
+_MOST_NEVER: Final = 3
 _OFTEN: Final = 5
 _FEWEST_OPENED: Final = 2
 _MOST_OPENED: Final = 0.7
@@ -244,6 +246,7 @@ class CallHistory:
         self._files: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
             lambda: defaultdict(dict)
         )
+        self._sought: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         self._speakers = set[str]()
         # By session and kind, checks that failed to start and may still be overcome.
         self._failing: defaultdict[tuple[str, str], list[_Tries]] = defaultdict(list)
@@ -263,6 +266,9 @@ class CallHistory:
                 for key in keys:
                     self._try(run, call, key, failed=failed)
             self._add_lines(run, call)
+            if call.sought:
+                sessions = self._sought[call.sought]
+                sessions[run.session] = sessions.pop(run.session, False) or call.found
             if call.file and call.ok and not call.line and is_path(call.file):
                 self._files[basename(call.file)][call.file][run.session] = run.speaker
         self._needs.add(run, keyed)
@@ -367,6 +373,15 @@ class CallHistory:
             if may_be_quoted(own[each.line].speakers, rivals, self._speakers)
         )
 
+    def _never_found(self) -> tuple[tuple[str, int], ...]:
+        """Return the patterns that the last sessions sought in vain, those of most first."""
+        streaks = (
+            (pattern, len(list(takewhile(operator.not_, reversed(sessions.values())))))
+            for pattern, sessions in self._sought.items()
+        )
+        never = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
+        return tuple(sorted(never, key=lambda each: (-each[1], each[0]))[:_MOST_NEVER])
+
     def usual_lines(self) -> tuple[UsualLine, ...]:
         """Return, of each kind, the line that most of the last sessions ran with success."""
         last = list(self._checking)[-_LAST_CHECKING:]
@@ -423,6 +438,7 @@ class CallHistory:
         told = {each.line for lines in checks.values() for each in lines}
         return MomentFacts(
             usual=self.usual_lines(),
+            never=self._never_found(),
             failures={
                 key: tuple(each if each.remedy in told else _without_remedy(each) for each in known)
                 for key, known in self._failures().items()

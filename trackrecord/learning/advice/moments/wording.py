@@ -69,6 +69,15 @@ def usual_text(lines: Sequence[UsualLine], most: int) -> str:
     return f"{said}." if said else ""
 
 
+def never_text(never: Sequence[tuple[str, int]]) -> str:
+    """Return which files are not there, by how many sessions sought them; "" for none."""
+    if not never:
+        return ""
+    names = ", ".join(code(pattern) for pattern, _ in never)
+    most = max(number for _, number in never)
+    return f"Not here: {names} (sought in the last {most} sessions that did)."
+
+
 def failed_text(failure: KnownFailure) -> str:
     """Return that a call failed in each of the last sessions, and what ran in its place."""
     said = f"{code(failure.says)} failed in each of the last {failure.sessions} sessions here"
