@@ -30,7 +30,7 @@ def played(agent, place, *steps):
             agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
         )
     asked = [json.dumps(each["body"]) for each in model.asked]
-    return printed, [each for each in asked if "rye run" in each]
+    return printed, asked
 
 
 @pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "gemini-cli", "qwen-code"])
@@ -41,7 +41,7 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     for _ in range(3):
         printed, requests = played(agent, place, Run(FAILS), Run(RUNS))
-        assert requests, printed
+        assert any("rye run" in each for each in requests), printed
     reader = RankingsReader(load_settings(home=live.home))
     known = until(
         lambda: any(
@@ -66,3 +66,28 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     ]
     assert errors
     assert not any(HINT in each for each in errors)
+
+
+@pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "gemini-cli", "qwen-code"])
+def test_a_session_is_told_what_most_of_them_run(agent_name, live, workplace):
+    """In the first request that its model reads, unless its instructions name it."""
+    agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-usual"
+    place = workplace(project)
+    (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
+    for _ in range(3):
+        printed, requests = played(agent, place, Run(RUNS))
+        assert requests, printed
+    reader = RankingsReader(load_settings(home=live.home))
+
+    def is_known():
+        advice = reader.cached(project).advice
+        return advice is not None and advice.usual
+
+    assert until(is_known), printed
+    said = "Ran here: tests `pytest -q` (in 3 of the last 3 sessions)."
+    printed, requests = played(agent, place, Run("ls"))
+    assert any(said in each for each in requests), printed
+    (place.folder / "AGENTS.md").write_text("Run the tests with `pytest -q`.\n")
+    printed, requests = played(agent, place, Run("ls"))
+    assert requests, printed
+    assert not any("Ran here" in each for each in requests), printed
