@@ -7,17 +7,16 @@ with that of a successor.
 
 from typing import Final
 
-from sqlalchemy import Column, Connection, Double, String, Table, delete, or_, update
+from sqlalchemy import Column, Connection, Double, String, delete, or_, update
 
 from .engine import dialect_of
-from .metadata import metadata
+from .metadata import table
 
 # Clocks of hosts with one store hardly differ by more.
 _CLOCKS_DIFFER_S: Final = 600.0
 # Who may do what only one may do at a time, and until when it is believed to be alive.
-leases = Table(
+leases = table(
     "leases",
-    metadata,
     Column("name", String(160), primary_key=True),
     Column("holder", String(64), nullable=False),
     Column("until", Double, nullable=False),
