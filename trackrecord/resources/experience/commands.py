@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 from msgspec.structs import asdict as fields_of
 
 from trackrecord.learning.advice.moments.commands import Command, CommandState
 
-from ..access.project_store import Transaction, change_project, read_project
+from ..access.project_store import Transaction, read_project
 from ..declaration.checks import (
     Choice,
     CommandId,
@@ -19,14 +17,18 @@ from ..declaration.checks import (
     Name,
     Reason,
     checking,
-    decided_by,
 )
 from ..declaration.paging import sorting_of
 from ..declaration.resource import Answer, Instant, Resource
-from .lessons import LessonChange, LessonRunAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from .lessons import (
+    DECIDES,
+    Dismissal,
+    LessonChange,
+    LessonDecisionAnswer,
+    LessonRunAnswer,
+    behind,
+    whole_id_of,
+)
 
 _FEW: Final = 2
 
@@ -112,7 +114,7 @@ class CommandDetails(CommandAnswer, frozen=True, kw_only=True):
     history: tuple[LessonChange, ...]
 
 
-class CommandDecisionAnswer(Answer, frozen=True):
+class CommandDecisionAnswer(LessonDecisionAnswer, frozen=True):
     """A decision about a command, and whether it changed anything.
 
     Attributes:
@@ -122,21 +124,6 @@ class CommandDecisionAnswer(Answer, frozen=True):
         by: who decided.
         reason: why; null without a reason.
     """
-
-    id: str
-    action: Literal["dismiss", "restore"]
-    changed: bool
-    by: str
-    reason: str | None
-
-    @property
-    def in_words(self) -> str:
-        """What became of it."""
-        if self.action == "dismiss":
-            said = "dismissed" if self.changed else "was dismissed already"
-        else:
-            said = "restored" if self.changed else "was not dismissed"
-        return f"{self.id}: {said}"
 
 
 @checking
@@ -191,34 +178,17 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
         UnknownId: the project has no such command, or had none at that moment.
         AmbiguousId: several commands' ids begin so.
     """
-    from trackrecord.store.advice.lesson_decisions import lesson_history
-    from trackrecord.store.advice.lesson_runs import runs_of_outcomes
-
     known = {each.id: each for each in _all_commands(it)}
-    shown = known[_whole_id(command_id, known, it.project)]
-    runs = runs_of_outcomes(it.connection, it.project_id, shown.command.outcomes)
-    decisions = lesson_history(it.connection, it.project_id, shown.id)
+    shown = known[whole_id_of("command", command_id, known, it.project)]
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
         told=shown.command.told,
-        outcomes=tuple(LessonRunAnswer(**asdict(each)) for each in runs),
-        history=tuple(map(LessonChange.of, decisions)),
+        **behind(it, shown.id, shown.command.outcomes),
     )
 
 
-def _whole_id(given: str, known: Collection[str], project: str) -> str:
-    from trackrecord.resources.access.short_ids import matching, whole_id
-
-    return whole_id(
-        given,
-        matching(given, known),
-        f"project {project!r} has no command {given!r}",
-        hint="`trackrecord commands list --everything` shows its commands",
-        near=lambda: known,
-    )
-
-
+_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer, _all_commands)
 COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
 
 
@@ -281,12 +251,7 @@ def show_command(command_id: CommandId, *, project: str | None = None) -> Comman
         return command_details(it, command_id)
 
 
-@COMMANDS.offers(
-    "POST /commands/{command_id}/dismiss",
-    command="dismiss",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@COMMANDS.offers("POST /commands/{command_id}/dismiss", command="dismiss", **DECIDES)
 def dismiss_command(
     command_id: CommandId,
     *,
@@ -305,15 +270,10 @@ def dismiss_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("dismiss", command_id, reason, by, project)
+    return _DISMISSAL.decide("dismiss", command_id, reason, by, project)
 
 
-@COMMANDS.offers(
-    "POST /commands/{command_id}/restore",
-    command="restore",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@COMMANDS.offers("POST /commands/{command_id}/restore", command="restore", **DECIDES)
 def restore_command(
     command_id: CommandId,
     *,
@@ -332,31 +292,4 @@ def restore_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("restore", command_id, reason, by, project)
-
-
-def _decide(
-    action: Literal["dismiss", "restore"],
-    command_id: str,
-    reason: str | None,
-    by: str | None,
-    project: str | None,
-) -> CommandDecisionAnswer:
-    actor, given_reason = decided_by(by, reason)
-    with change_project(project) as it:
-        from trackrecord.store.advice.lesson_decisions import (
-            LessonAction,
-            LessonDecision,
-            decide_lesson,
-            dismissed_lessons,
-        )
-
-        # What is dismissed may not be found any more, and can be restored all the same.
-        known = {each.id for each in _all_commands(it)}
-        known.update(dismissed_lessons(it.connection, it.project_id))
-        whole = _whole_id(command_id, known, it.project)
-        decision = LessonDecision(
-            whole, LessonAction(action), actor, given_reason or "", time.time()
-        )
-        changed = decide_lesson(it.connection, it.project_id, decision)
-    return CommandDecisionAnswer(whole, action, changed, actor, given_reason)
+    return _DISMISSAL.decide("restore", command_id, reason, by, project)
