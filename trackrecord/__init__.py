@@ -102,20 +102,6 @@ _NAMES: Final = {
         "record_error",
         "resolve_error",
     ),
-    "trackrecord_producers.awaitable": (
-        "aafter_failure",
-        "aartifact",
-        "acontext",
-        "aerror_context",
-        "aerror_stats",
-        "aflush",
-        "alist_errors",
-        "arankings",
-        "arecord_error",
-        "aresolve_error",
-        "aspool",
-        "asummarise",
-    ),
     "trackrecord_producers.bodies.outcome_fields": (
         "AttemptFields",
         "CostFields",
@@ -133,9 +119,15 @@ _NAMES: Final = {
     "trackrecord_producers.publishing.publish": ("dropped", "flush", "publish", "spool", "stats"),
 }
 _HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
-# What asks the store waits: each of its calls has a form for event loops, with an "a" in front.
+# What waits for the store, Redis or a disk has a form for event loops, with an "a" in front.
+_WAIT: Final = {
+    "after_failure", "artifact", "context", "error_context", "error_stats", "flush", "list_errors",
+    "rankings", "record_error", "resolve_error", "spool", "summarise",
+}  # fmt: skip
 _FORMS: Final = {
-    f"a{name}": name for name, home in _HOMES.items() if home.startswith("trackrecord.resources.")
+    f"a{name}": name
+    for name, home in _HOMES.items()
+    if name in _WAIT or home.startswith("trackrecord.resources.")
 }
 
 
@@ -145,9 +137,9 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         value = _imported(_HOMES[name], name)
     elif name in _FORMS:
-        from .process.async_calls import awaited
+        from .process.async_calls import PublicCall, awaited
 
-        value = awaited(getattr(sys.modules[__name__], _FORMS[name]))
+        value = awaited(PublicCall(_FORMS[name]))
     else:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
