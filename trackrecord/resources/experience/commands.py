@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final, Self
 
-from msgspec.structs import asdict as fields_of
-
 from trackrecord.learning.advice.moments.commands import Command, CommandState
 
 from ..access.project_store import Transaction, read_project
@@ -84,10 +82,7 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
         **more: Any,  # noqa: ANN401 - a subclass's fields
     ) -> Self:
         """Return what was counted as an answer."""
-        counted = fields_of(command)
-        for name in ("key", "outcomes", "is_whole", "is_wrapped", "told"):
-            del counted[name]
-        return cls(**counted, dismissed=dismissed, _command=command, **more)
+        return cls.taken(command, dismissed=dismissed, _command=command, **more)
 
     @property
     def command(self) -> Command:
@@ -183,7 +178,6 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
-        told=shown.command.told,
         **behind(it, shown.id, shown.command.outcomes),
     )
 

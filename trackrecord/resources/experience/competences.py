@@ -209,11 +209,8 @@ class RecordChange(Answer, frozen=True):
     def of(cls, stored: HistoryEntry) -> Self:
         """Return a change on record as an answer."""
         record = stored.record
-        return cls(
-            action=stored.action,
-            actor=stored.actor,
-            at=stored.at,
-            rationale=stored.rationale,
+        return cls.taken(
+            stored,
             version=record.version if record else None,
             status=record.status.value if record else None,
             salience=record.salience if record else None,

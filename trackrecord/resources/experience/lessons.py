@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
-
-from msgspec.structs import asdict as fields_of
 
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
@@ -120,12 +118,9 @@ class LessonAnswer(Answer, frozen=True, kw_only=True):
         **more: Any,  # noqa: ANN401 - a subclass's fields
     ) -> Self:
         """Return a lesson that was counted as an answer."""
-        counted = fields_of(lesson)
-        for name in ("lines", "also", "outcomes", "only_source", "has_way_out"):
-            del counted[name]
-        return cls(
+        return cls.taken(
+            lesson,
             text=lesson.lines["en"],
-            **counted,
             dismissed=dismissal is not None,
             _lesson=lesson,
             _agents=agents,
@@ -293,8 +288,6 @@ def details_of(it: Transaction, lesson_id: str) -> LessonDetails:
         lesson,
         shown.agents,
         shown.dismissal,
-        lines=lesson.lines,
-        also=lesson.also,
         **behind(it, lesson.id, lesson.outcomes),
     )
 
@@ -307,7 +300,7 @@ def behind(it: Transaction, lesson_id: str, outcomes: Sequence[int]) -> dict[str
     runs = runs_of_outcomes(it.connection, it.project_id, outcomes)
     decisions = lesson_history(it.connection, it.project_id, lesson_id)
     return {
-        "outcomes": tuple(LessonRunAnswer(**asdict(each)) for each in runs),
+        "outcomes": tuple(map(LessonRunAnswer.taken, runs)),
         "history": tuple(map(LessonChange.of, decisions)),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.resources.declaration.paging import sorting_of
@@ -69,4 +68,4 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
     from trackrecord.store.competences.consolidation.runs import read_runs
 
     runs = read_runs(connection, project_row(connection, project), limit=None)
-    return ConsolidationRuns(project, tuple(ConsolidationRun(**asdict(run)) for run in runs))
+    return ConsolidationRuns(project, tuple(map(ConsolidationRun.taken, runs)))

@@ -49,16 +49,8 @@ class Artifact(Answer, frozen=True, kw_only=True):
     @classmethod
     def of(cls, kept: OutputRecord) -> Self:
         """Return a stored output as an answer."""
-        return cls(
-            id=kept.id,
-            task_id=kept.task_id or None,
-            tool=kept.tool or None,
-            kind=kept.kind or None,
-            size=kept.size,
-            stored_at=kept.stored_at,
-            kept_until=kept.kept_until,
-            summary=kept.summary or None,
-        )
+        texts = ("task_id", "tool", "kind", "summary")
+        return cls.taken(kept, **{name: getattr(kept, name) or None for name in texts})
 
 
 class ArtifactPage(Answer, frozen=True, kw_only=True):

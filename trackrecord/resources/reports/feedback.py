@@ -9,8 +9,6 @@ import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import uuid4
 
-from msgspec.structs import asdict
-
 from trackrecord.errors import InvalidFeedback
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
 from trackrecord.resources.declaration.checks import (
@@ -256,7 +254,7 @@ def give_feedback(
         share_projects(it.connection, [it.project])
         counted = take_in_feedback(it.connection, it.project_id, [given], rules, now=it.moment)
     known = _answer_of(given, is_waiting=False)
-    return GivenFeedbackAnswer(**asdict(known), is_new=bool(counted.recorded))
+    return GivenFeedbackAnswer.taken(known, is_new=bool(counted.recorded))
 
 
 def _of_known(it: Transaction, given: GivenFeedback) -> GivenFeedback:
