@@ -1,5 +1,7 @@
 """Commands: what runs in the repositories that agents work in, what does not, and dismissing it."""
 
+from typing import Final
+
 from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.commands import (
@@ -10,11 +12,11 @@ from trackrecord.resources.experience.commands import (
     restore_command,
 )
 
-from ..answering import ConfirmedAction, PageView
-from ..requests.forms import Form
+from ..answering import PageView
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .lessons import behind, decision
+from .entries import decision
+from .lessons import behind
 
 _PATH = "/commands"
 _KINDS = ("test", "lint", "type check", "build", "check", "command")
@@ -50,13 +52,10 @@ def entry(asked: PageRequest) -> PageView:
     return PageView("details/command.html", command.text, values)
 
 
-def dismiss(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Dismiss what is known of a command."""
-    question = "Dismiss this? No agent is told of it until it is restored: {}"
-    return decision(asked, form, _PATH, dismiss_command, question, "Dismiss it")
-
-
-def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Take back a dismissal."""
-    question = "Tell agents of this again? {}"
-    return decision(asked, form, _PATH, restore_command, question, "Restore it")
+dismiss: Final = decision(
+    _PATH,
+    dismiss_command,
+    "Dismiss this? No agent is told of it until it is restored: {}",
+    "Dismiss it",
+)
+restore: Final = decision(_PATH, restore_command, "Tell agents of this again? {}", "Restore it")

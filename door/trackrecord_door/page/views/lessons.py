@@ -1,14 +1,12 @@
 """Lessons from the calls of tools: the list, one with the runs behind it, and dismissing it."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.commands import CommandDetails
 from trackrecord.resources.experience.lessons import (
     LESSONS,
-    LessonDecisionAnswer,
     LessonDetails,
     details_of,
     dismiss_lesson,
@@ -16,11 +14,10 @@ from trackrecord.resources.experience.lessons import (
     restore_lesson,
 )
 
-from ..answering import ConfirmedAction, PageView
-from ..requests.forms import Form
+from ..answering import PageView
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, sentences
+from .entries import HistoryEvent, RunBehind, decision, sentences
 
 _PATH = "/lessons"
 _KINDS = [
@@ -95,39 +92,12 @@ def behind(shown: LessonDetails | CommandDetails) -> dict[str, Any]:
     }
 
 
-def dismiss(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Dismiss a lesson."""
-    question = "Dismiss this lesson? No prompt shows it until it is restored: {}"
-    return decision(asked, form, _PATH, dismiss_lesson, question, "Dismiss it")
-
-
-def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Take back the dismissal of a lesson."""
-    question = "Show this lesson in prompts again? {}"
-    return decision(asked, form, _PATH, restore_lesson, question, "Restore it")
-
-
-def decision(
-    asked: PageRequest,
-    form: Form,
-    path: str,
-    decide: Callable[..., LessonDecisionAnswer],
-    question: str,
-    button: str,
-) -> ConfirmedAction:
-    """Return the dismissal of a lesson or a command, or that it is taken back.
-
-    Args:
-        asked: the request.
-        form: it names the lesson or the command.
-        path: of the list that it belongs to.
-        decide: does it.
-        question: asks for it; `{}` holds what it is about.
-        button: of the question.
-    """
-    some_id, text = form.text("id"), form.optional("text") or ""
-
-    def do(by: str, reason: str | None) -> str:
-        return decide(some_id, by=by, reason=reason, project=asked.project).in_words
-
-    return ConfirmedAction(question.format(text), button, do, asked.link_to(path, some_id))
+dismiss: Final = decision(
+    _PATH,
+    dismiss_lesson,
+    "Dismiss this lesson? No prompt shows it until it is restored: {}",
+    "Dismiss it",
+)
+restore: Final = decision(
+    _PATH, restore_lesson, "Show this lesson in prompts again? {}", "Restore it"
+)
