@@ -19,9 +19,8 @@ from .access.access import Access
 from .access.sessions import Sessions
 from .access.tokens import Tokens
 from .api import routes as api_routes
-from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
-from .ingest.otlp_routes import BodyReceiver, OtlpRoutes
+from .ingest.otlp_routes import BodyReceiver, HookRoutes, OtlpRoutes
 from .mcp_server.routes import McpRoutes
 from .metrics import routes as metrics_routes
 from .metrics.requests import CountRequests, Requests

@@ -23,8 +23,11 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.write import forget, remember
-from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
-from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter, read_feedback
+from trackrecord.store.outcomes.feedback.feedback import (
+    FeedbackFilter,
+    GivenFeedback,
+    read_feedback,
+)
 from trackrecord.store.outcomes.projects import project_id_of
 
 HELPFUL, NEUTRAL, HARMFUL = Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL

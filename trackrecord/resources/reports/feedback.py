@@ -26,8 +26,7 @@ from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 from trackrecord.wire.feedback import FeedbackBody, Subject, Verdict
 
 if TYPE_CHECKING:
-    from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
-    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
+    from trackrecord.store.outcomes.feedback.feedback import FeedbackFilter, GivenFeedback
 
 
 class FeedbackPlace(NamedTuple):
@@ -97,7 +96,7 @@ def _wanted(
     is_waiting: bool,
 ) -> FeedbackFilter:
     """Return the filter for feedback on one thing, named as feedback names it."""
-    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
+    from trackrecord.store.outcomes.feedback.feedback import FeedbackFilter
     from trackrecord.wire.outcome_scorer import recogniser_of
 
     named = sum(each is not None for each in (pattern, criterion, memory))
@@ -126,7 +125,7 @@ def count_feedback(
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project) as it:
-        from trackrecord.store.outcomes.feedback.feedback_list import count_feedback as count
+        from trackrecord.store.outcomes.feedback.feedback import count_feedback as count
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         return count(it.connection, it.project_id, wanted)
@@ -179,7 +178,7 @@ def list_feedback(
     order = None if sort is None else _SORTING.order(sort)
     place = None if after is None else place_of(after, FeedbackPlace)
     with read_project(project) as it:
-        from trackrecord.store.outcomes.feedback.feedback_list import FeedbackOrder, read_feedback
+        from trackrecord.store.outcomes.feedback.feedback import FeedbackOrder, read_feedback
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)

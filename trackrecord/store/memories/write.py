@@ -35,8 +35,8 @@ from ..database.bulk_insert import insert_rows
 from ..outcomes.feedback.feedback import forget_feedback
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
+from .credit.credit import Judge, record_judgement
 from .credit.feedback import judge_by_feedback
-from .credit.judging import Judge, record_judgement
 from .read import (
     MEMORIES_READ,
     StateChange,
