@@ -23,12 +23,9 @@ from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy, stra
 
 from .agent_settings import AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
-from .hook_settings import HookSettings
-from .http_settings import HttpSettings
-from .retention_settings import RetentionSettings
 from .server_urls import checked_database_url, checked_redis_url, database_url_of
+from .service_settings import HookSettings, HttpSettings, RetentionSettings, TraceRules
 from .setting_values import SettingCheck, read_values
-from .trace_rules import TraceRules
 
 
 def _checked_strategies(own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:

@@ -1,4 +1,4 @@
-"""OTLP over HTTP: traces and logs are taken, metrics are accepted and ignored."""
+"""OTLP and notes of hooks over HTTP: traces and logs are taken, metrics are ignored."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar

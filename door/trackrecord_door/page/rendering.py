@@ -21,9 +21,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError
 from trackrecord.resources.declaration.checks import user_name
-from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.answers import RequestRefused, status_of
 from trackrecord_door.protocol.callers import caller_of
-from trackrecord_door.protocol.statuses import status_of
 
 from .answering import ConfirmedAction, PageView
 from .drawings import plots

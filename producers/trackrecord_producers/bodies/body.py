@@ -16,10 +16,9 @@ from trackrecord.wire.outcome import (
 )
 
 from ..delivery.ids import new_id
-from .remarks import remark
+from .remarks import remark, say_unknown
 from .scalars import as_amount, as_count, as_flag, as_moment, as_text
 from .tool_calls import tool_calls
-from .unknown_names import say_unknown
 
 Say = Callable[[str, str], None]
 Coerce = Callable[[str, Any, Say], object]

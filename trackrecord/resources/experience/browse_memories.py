@@ -11,7 +11,7 @@ from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.checks import AgentName, Choice, Share, checking
 from trackrecord.resources.declaration.paging import Order
-from trackrecord.store.advice.lesson_runs import LessonRun, runs_named, tasks_of_exposures
+from trackrecord.store.advice.lesson_decisions import LessonRun, runs_named, tasks_of_exposures
 from trackrecord.store.memories.browse import SORTED_BY, browse_memories
 
 from .memories import Memory, MemoryChange, memory_filter

@@ -529,7 +529,7 @@ def select_competences(
         message = "a source tells whose runs vote; by 'seed' records are ranked without votes"
         raise InvalidRequest(message)
     with open_project(project) as store:
-        from .select_procedures import select_procedures
+        from .select_competences import select_procedures
 
         return select_procedures(
             store.engine,

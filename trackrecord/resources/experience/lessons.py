@@ -294,8 +294,7 @@ def details_of(it: Transaction, lesson_id: str) -> LessonDetails:
 
 def behind(it: Transaction, lesson_id: str, outcomes: Sequence[int]) -> dict[str, Any]:
     """Return the runs behind a lesson or a command, and the decisions about it, as its details."""
-    from trackrecord.store.advice.lesson_decisions import lesson_history
-    from trackrecord.store.advice.lesson_runs import runs_of_outcomes
+    from trackrecord.store.advice.lesson_decisions import lesson_history, runs_of_outcomes
 
     runs = runs_of_outcomes(it.connection, it.project_id, outcomes)
     decisions = lesson_history(it.connection, it.project_id, lesson_id)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.effect.report import EffectReport
     from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
-    from trackrecord.store.advice.effect_decisions import HoldoutDecision
+    from trackrecord.store.advice.effect import HoldoutDecision
 
 _HIGHEST_HOLDOUT: Final = 0.9
 
@@ -264,8 +264,7 @@ def measure_effect(connection: Connection, project: str, *, setting: float) -> E
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.advice.effect import MOST_TASKS, read_effect
-    from trackrecord.store.advice.effect_decisions import decided_holdout
+    from trackrecord.store.advice.effect import MOST_TASKS, decided_holdout, read_effect
     from trackrecord.store.advice.hints import read_hint_effect
 
     project_id = project_row(connection, project)
@@ -306,7 +305,7 @@ def hold_out(
 
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.prompt_documents.changing import changing
-    from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
+    from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 
     with changing(engine, settings, project) as connection:
         decision = HoldoutDecision(share, by, reason or "", time.time())

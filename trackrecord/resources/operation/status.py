@@ -20,8 +20,7 @@ from trackrecord.resources.experience.pattern_standings import count_patterns
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.settings.server_urls import without_password
-from trackrecord.store.advice.effect import ENOUGH_TASKS
-from trackrecord.store.advice.effect_decisions import held_out_projects
+from trackrecord.store.advice.effect import ENOUGH_TASKS, held_out_projects
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_bytes, read_store_status
 from trackrecord.store.memories.read import count_memories

@@ -11,7 +11,7 @@ from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.wire.exposure import ExposureBody
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..memories.memory_recalls import PromptRecall
 from .tables import exposures
 

@@ -14,10 +14,10 @@ from trackrecord.wire.run_digest import run_of, source_and_patterns, speaker_of_
 from trackrecord.wire.run_marks import marks_of, task_text_of
 from trackrecord.wire.tried_calls import tried_run
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..memories.tables import past_tasks
-from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes, projects
+from ..outcomes.verdicts.verdict_sums import Replaced
 from .tables import listed_runs, run_counts, runs, tried_calls
 
 # One row of each for an outcome, or none.

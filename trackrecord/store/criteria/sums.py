@@ -10,8 +10,7 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
-from ..database.upsert import Upsert
+from ..database.upsert import Upsert, insert_rows
 from ..outcomes.verdicts.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 

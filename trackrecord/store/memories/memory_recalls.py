@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from trackrecord.learning.memories.rules import MemoryRules, recall_clock
 
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from .read import CHUNK, StateChange, memory_state, record_changes
 from .tables import memories
 

@@ -11,7 +11,7 @@ from trackrecord.learning.text.search_words import asked_words, lexemes
 
 from ..database.engine import dialect_of
 from ..database.full_text import MEMORY_WORDS
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from .read import (
     MEMORIES_READ,
     StateChange,

@@ -31,7 +31,7 @@ from trackrecord.learning.memories.rules import (
 )
 from trackrecord.wire.memory import checked_text
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..outcomes.feedback.feedback import forget_feedback
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects

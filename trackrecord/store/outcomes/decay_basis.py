@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, delete, select
 
 from trackrecord.learning.numbers.decay import Bases, HalfLives
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from .tables import decay_bases
 
 

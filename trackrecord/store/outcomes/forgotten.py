@@ -14,9 +14,9 @@ from sqlalchemy import Column, Connection, Double, LargeBinary, String, Text, in
 
 from trackrecord.wire.subject import Subject
 
-from ..database.bulk_insert import insert_rows
+from ..database.leases import advisory_lock, shared_lock
 from ..database.metadata import Id, table
-from ..database.row_locks import advisory_lock, shared_lock
+from ..database.upsert import insert_rows
 
 _DIGEST_BYTES: Final = 16
 _AT_ONCE: Final = 500

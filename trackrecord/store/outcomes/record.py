@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from .tables import outcomes
 
 # A member of an enum gives its value slowly.

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, delete, select, update
 from trackrecord.learning.numbers.decay import HalfLives
 from trackrecord.learning.outcomes.recorded_rules import Recorded, RecordedRules, why_rebuild
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from .decay_basis import bases_of
 from .tables import decay_bases, projects, recorded_rules
 

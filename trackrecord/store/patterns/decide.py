@@ -9,7 +9,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction, state_held
 from trackrecord.learning.rules_bundle import Rules
 
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from ..outcomes.decay_basis import hold_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects

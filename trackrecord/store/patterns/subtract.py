@@ -10,8 +10,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.upsert import later
 from ..outcomes.feedback.feedback import last_given
-from ..outcomes.replaced import Replaced
-from ..outcomes.verdicts.verdict_sums import NEVER, settled, validates
+from ..outcomes.verdicts.verdict_sums import NEVER, Replaced, settled, validates
 from .speakers import settle_speakers
 from .sums import Deltas, PatternDelta, PatternKey, PatternRow
 from .tables import observations, patterns

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, select, update
 
 from trackrecord.learning.patterns.tags import changed_tags
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..outcomes.decay_basis import hold_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects

@@ -25,8 +25,7 @@ from ...subcommands.revising import COMMANDS
 
 if TYPE_CHECKING:
     from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
-    from trackrecord.resources.experience.select_competences import SelectionResult
-    from trackrecord.resources.experience.select_procedures import By
+    from trackrecord.resources.experience.select_competences import By, SelectionResult
 
 
 @click.command("select")
@@ -72,7 +71,7 @@ def select_competences(
         raise click.UsageError(message)
     from trackrecord.process.logs import configure_logs
     from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
-    from trackrecord.resources.experience.select_procedures import select_procedures
+    from trackrecord.resources.experience.select_competences import select_procedures
 
     configure_logs("warning")
     settings, project = settings_for(project)

@@ -1,4 +1,4 @@
-"""Consolidation runs: the report that each run leaves."""
+"""Consolidation runs: the report that each run leaves, and runs that were not finished."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ from trackrecord.learning.memories.rules import (
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ...database.row_locks import for_update
+from ...database.leases import for_update
 from ..read import CHUNK, StateChange, held_row, memory_state, record_changes
 from ..tables import memories, memory_changes
 

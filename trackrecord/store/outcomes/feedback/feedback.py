@@ -22,7 +22,7 @@ from trackrecord.learning.criteria.weights import NAMED_VALUE
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
-from ...database.bulk_insert import insert_rows
+from ...database.upsert import insert_rows
 from ..tables import feedback
 
 
