@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .select_competences import SelectionResult
 
 _BY_HAND = "by hand"
+# What a procedure is stored with, and is no field of it.
+_NOT_OF_RECORD = ("by", "reason", "project")
 
 
 class PerformanceAnswer(Answer, frozen=True):
@@ -629,16 +631,7 @@ def add_competence(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    given = {
-        "tools": tools,
-        "triggers": triggers,
-        "skill_name": skill_name,
-        "failure_modes": failure_modes,
-        "tags": tags,
-        "confidence": confidence,
-        "half_life_days": half_life_days,
-        "pinned": pinned,
-    }
+    given = {name: one for name, one in locals().items() if name not in _NOT_OF_RECORD}
     actor, why = decided_by(by, reason)
     with open_project(project) as store:
         from trackrecord.learning.competences.new_record import read_new_competence

@@ -227,15 +227,14 @@ def _changes(row: Row[Any], rules: Rules, evidence: Evidence, now: float) -> Ite
 
 
 def _as_row(change: Transition) -> dict[str, Any]:
-    return {
-        "pattern_id": change.pattern_id,
-        "at": change.at,
-        "aspect": change.aspect,
-        "before": change.before,
-        "after": change.after,
-        "helpful": change.evidence.helpful,
-        "neutral": change.evidence.neutral,
-        "harmful": change.evidence.harmful,
-        "decayed_helpful": change.evidence.decayed_helpful,
-        "decayed_harmful": change.evidence.decayed_harmful,
-    }
+    row = transition_row(change.at, change.aspect, change.before, change.after, change.evidence)
+    return row | {"pattern_id": change.pattern_id}
+
+
+def transition_row(
+    at: float, aspect: str, before: str | None, after: str, evidence: Evidence
+) -> dict[str, Any]:
+    """Return a change of state as it is stored, but for its pattern; see `Transition`."""
+    numbers = ("helpful", "neutral", "harmful", "decayed_helpful", "decayed_harmful")
+    counts = {name: getattr(evidence, name) for name in numbers}
+    return {"at": at, "aspect": aspect, "before": before, "after": after, **counts}
