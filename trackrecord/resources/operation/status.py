@@ -1,7 +1,7 @@
 """Status: whether the loop is alive, its parts, and how much it has learnt.
 
 A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
-line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow.
+line in `status_` of the command line, and a row in docs/running.md. JSON and HTTP follow.
 """
 
 import time
