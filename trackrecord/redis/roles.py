@@ -25,69 +25,34 @@ _STREAM: Final = "{prefix}:outcomes"
 _KEY: Final = "{prefix}:probe"
 _OF_AGENTS: Final = "{prefix}:in-flight:probe"
 
+
+def _commands(written: str) -> dict[str, Command]:
+    """Return commands with their arguments by name; words in capitals stand for keys."""
+    stands_for = {"KEY": _KEY, "STREAM": _STREAM, "OWN": _OF_AGENTS}
+    words = (each.split() for each in written.split(", "))
+    return {name: tuple(stands_for.get(one, one) for one in more) for name, *more in words}
+
+
 # Every command on data that any role uses, with arguments that Redis takes. They are queued and
 # discarded, never carried out, so that real keys can stand here.
-_READING: Final[dict[str, Command]] = {
-    "info": (),
-    "time": (),
-    "exists": (_KEY,),
-    "get": (_KEY,),
-    "getrange": (_KEY, "0", "1"),
-    "hexists": (_KEY, "f"),
-    "hget": (_KEY, "f"),
-    "hgetall": (_KEY,),
-    "hkeys": (_KEY,),
-    "hlen": (_KEY,),
-    "hmget": (_KEY, "f"),
-    "llen": (_KEY,),
-    "pttl": (_KEY,),
-    "smembers": (_KEY,),
-    "sscan": (_KEY, "0"),
-    "strlen": (_KEY,),
-    "xinfo": ("STREAM", _STREAM),
-    "xlen": (_STREAM,),
-    "xrange": (_STREAM, "-", "+"),
-    "xrevrange": (_STREAM, "+", "-"),
-    "zcard": (_KEY,),
-    "zrange": (_KEY, "0", "1"),
-    "zrangebyscore": (_KEY, "0", "1"),
-    "zrevrange": (_KEY, "0", "1"),
-    "zrevrangebyscore": (_KEY, "1", "0"),
-    "zscore": (_KEY, "m"),
-}
-_REPORTING: Final[dict[str, Command]] = {
-    "del": (_OF_AGENTS,),
-    "eval": ("return 1", "0"),
-    "expire": (_OF_AGENTS, "1"),
-    "hdel": (_OF_AGENTS, "f"),
-    "hincrby": (_OF_AGENTS, "f", "1"),
-    "hset": (_OF_AGENTS, "f", "1"),
-    "hsetnx": (_OF_AGENTS, "f", "1"),
-    "pexpire": (_OF_AGENTS, "1"),
-    "sadd": (_OF_AGENTS, "m"),
-    "srem": (_OF_AGENTS, "m"),
-    "xadd": (_STREAM, "*", "v", "1"),
-    "zadd": (_OF_AGENTS, "1", "m"),
-    "zrem": (_OF_AGENTS, "m"),
-    "zremrangebyscore": (_OF_AGENTS, "0", "1"),
-}
-_WORKING: Final[dict[str, Command]] = {
-    "append": (_KEY, "1"),
-    "brpop": (_KEY, "1"),
-    "evalsha": ("0" * 40, "0"),
-    "lpush": (_KEY, "1"),
-    "rpush": (_KEY, "1"),
-    "script|load": ("return 1",),
-    "set": (_KEY, "1"),
-    "unlink": (_KEY,),
-    "xack": (_STREAM, "g", "0-1"),
-    "xautoclaim": (_STREAM, "g", "c", "0", "0-0"),
-    "xdel": (_STREAM, "0-1"),
-    "xgroup": ("DELCONSUMER", _STREAM, "g", "c"),
-    "xsetid": (_STREAM, "0-1"),
-    "xreadgroup": ("GROUP", "g", "c", "STREAMS", _STREAM, ">"),
-    "xtrim": (_STREAM, "MINID", "0"),
-}
+_READING: Final = _commands(
+    "info, time, exists KEY, get KEY, getrange KEY 0 1, hexists KEY f, hget KEY f, "
+    "hgetall KEY, hkeys KEY, hlen KEY, hmget KEY f, llen KEY, pttl KEY, smembers KEY, "
+    "sscan KEY 0, strlen KEY, xinfo stream STREAM, xlen STREAM, xrange STREAM - +, "
+    "xrevrange STREAM + -, zcard KEY, zrange KEY 0 1, zrangebyscore KEY 0 1, "
+    "zrevrange KEY 0 1, zrevrangebyscore KEY 1 0, zscore KEY m"
+)
+_REPORTING: Final = _commands(
+    "del OWN, eval return 0, expire OWN 1, hdel OWN f, hincrby OWN f 1, hset OWN f 1, "
+    "hsetnx OWN f 1, pexpire OWN 1, sadd OWN m, srem OWN m, xadd STREAM * v 1, zadd OWN 1 m, "
+    "zrem OWN m, zremrangebyscore OWN 0 1"
+)
+_WORKING: Final = _commands(
+    "append KEY 1, brpop KEY 1, evalsha 00000000 0, lpush KEY 1, rpush KEY 1, "
+    "script|load return, set KEY 1, unlink KEY, xack STREAM g 0-1, "
+    "xautoclaim STREAM g c 0 0-0, xdel STREAM 0-1, xgroup DELCONSUMER STREAM g c, "
+    "xsetid STREAM 0-1, xreadgroup GROUP g c STREAMS STREAM >, xtrim STREAM MINID 0"
+)
 # The channels of Celery's remote control and events, and what is done there.
 CHANNELS: Final = ("celery.pidbox", "celeryev")
 _CONTROLLED: Final = ("psubscribe", "publish", "punsubscribe", "script|exists")
@@ -96,17 +61,11 @@ _FORGETTING: Final[dict[str, Command]] = {"bgrewriteaof": ()}
 _SAMPLES: Final = _READING | _REPORTING | _WORKING | _FORGETTING
 
 # What no role but admin has: with these a client takes over the server or what it holds.
-_DANGEROUS: Final[dict[str, Command]] = {
-    "acl|setuser": ("probe",),
-    "bgsave": (),
-    "config|set": ("maxmemory-policy", "noeviction"),
-    "debug": ("SLEEP", "0"),
-    "flushall": (),
-    "migrate": ("127.0.0.1", "1", _KEY, "0", "1"),
-    "module|load": ("/probe",),
-    "replicaof": ("NO", "ONE"),
-    "slaveof": ("NO", "ONE"),
-}
+_DANGEROUS: Final = _commands(
+    "acl|setuser probe, bgsave, config|set maxmemory-policy noeviction, debug SLEEP 0, "
+    "flushall, migrate 127.0.0.1 1 KEY 0 1, module|load /probe, replicaof NO ONE, "
+    "slaveof NO ONE"
+)
 
 
 class Role(NamedTuple):

@@ -37,21 +37,10 @@ _DASH: Final = "–"
 _GOOD: Final = frozenset(
     {"proven", "established", "success", "it helps", "active", "helpful", "runs"}
 )
-_BAD: Final = frozenset(
-    {
-        "warning",
-        "anti-pattern",
-        "failure",
-        "it hurts",
-        "hurts",
-        "deprecated",
-        "harmful",
-        "broken",
-        "known pitfall",
-        "never ran",
-        "does not run",
-    }
-)
+_BAD: Final = frozenset({
+    "warning", "anti-pattern", "failure", "it hurts", "hurts", "deprecated", "harmful", "broken",
+    "known pitfall", "never ran", "does not run",
+})  # fmt: skip
 
 
 def count(value: float | None) -> str:
