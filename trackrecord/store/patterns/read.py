@@ -226,15 +226,10 @@ def read_examples(
     most: int = EXAMPLES_SHOWN,
 ) -> list[Example]:
     """The newest observations of a pattern, newest first: those that were received last."""
+    of = outcomes.c
     query = (
-        select(
-            outcomes.c.outcome_id,
-            outcomes.c.task_id,
-            outcomes.c.ended_at,
-            outcomes.c.success,
-            outcomes.c.verdict,
-        )
-        .join(observations, observations.c.outcome == outcomes.c.id)
+        select(of.outcome_id, of.task_id, of.ended_at, of.success, of.verdict)
+        .join(observations, observations.c.outcome == of.id)
         .join(patterns, patterns.c.id == observations.c.pattern_id)
         .where(
             patterns.c.project_id == project_id,
@@ -250,34 +245,21 @@ def read_examples(
 
 def read_changes(connection: Connection, project_id: int, slug: str) -> list[PatternChange]:
     """A pattern's recorded changes of state, oldest first."""
+    made = pattern_decisions.c
     query = (
-        select(
-            pattern_transitions,
-            pattern_decisions.c.action,
-            pattern_decisions.c.actor,
-            pattern_decisions.c.reason,
-        )
+        select(pattern_transitions, made.action, made.actor, made.reason)
         .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
-        .outerjoin(pattern_decisions, pattern_decisions.c.id == pattern_transitions.c.decision_id)
+        .outerjoin(pattern_decisions, made.id == pattern_transitions.c.decision_id)
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         .order_by(pattern_transitions.c.id)
     )
     return [
         PatternChange(
-            row.at,
-            row.aspect,
-            row.before,
-            row.after,
+            row.at, row.aspect, row.before, row.after,
             Evidence(
-                row.helpful,
-                row.neutral,
-                row.harmful,
-                row.decayed_helpful,
-                row.decayed_harmful,
+                row.helpful, row.neutral, row.harmful, row.decayed_helpful, row.decayed_harmful
             ),
-            row.action,
-            row.actor,
-            row.reason,
+            row.action, row.actor, row.reason,
         )
         for row in connection.execute(query)
-    ]
+    ]  # fmt: skip
