@@ -23,7 +23,7 @@ from .ingest.intake import Intake
 from .ingest.otlp_routes import BodyReceiver, HookRoutes, OtlpRoutes
 from .mcp_server.routes import McpRoutes
 from .metrics import routes as metrics_routes
-from .metrics.requests import CountRequests, Requests
+from .metrics.routes import CountRequests, Requests
 from .page import routes as page_routes
 from .page.handling import error_answer
 from .protocol.answers import RequestRefused, refused

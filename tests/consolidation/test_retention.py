@@ -30,7 +30,7 @@ from trackrecord.store.competences.tables import (
     signature_facts,
     signatures,
 )
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import store_at
 from trackrecord.store.intake.every_table import metadata

@@ -45,8 +45,7 @@ from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecisi
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.decide import decide
-from trackrecord.store.patterns.tags import change_tags
+from trackrecord.store.patterns.decide import change_tags, decide
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services

@@ -16,7 +16,7 @@ from trackrecord.learning.patterns.texts import PatternWording, pattern_line
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.criteria import details_of
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects

@@ -87,7 +87,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
     app.steps["worker"].add("trackrecord_worker.celery_steps.before_forks:BeforeForks")
-    app.steps["worker"].add("trackrecord_worker.celery_steps.embedded_beat:EmbeddedBeat")
+    app.steps["worker"].add("trackrecord_worker.celery_steps.beat:EmbeddedBeat")
     app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:StallNotice")
     # For `trackrecord up`.
     app.user_options["worker"] |= {

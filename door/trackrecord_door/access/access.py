@@ -24,7 +24,7 @@ from trackrecord.errors import TrackrecordError
 from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX
 
-from ..metrics.requests import PAGE, surface_of
+from ..metrics.routes import PAGE, surface_of
 from ..protocol.answers import RequestRefused
 from ..protocol.callers import OWNER, REPORTER, Caller
 from ..protocol.connections import came_over_socket

@@ -92,7 +92,7 @@ _NEEDED: Final = (
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
     "store.memories.recall", "store.memories.write", "store.outcomes.feedback.feedback",
-    "store.patterns.decide", "store.patterns.tags",
+    "store.patterns.decide",
     "store.advice.run_records", "store.advice.runs", "store.advice.worker_counts",
 )  # fmt: skip
 

@@ -160,8 +160,8 @@ def criteria_of(it: Transaction, name: str | None = None) -> list[Criterion]:
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.store.criteria.read import read_criteria
-    from trackrecord.store.outcomes.decay_basis import read_bases
+    from trackrecord.store.criteria.sums import read_criteria
+    from trackrecord.store.outcomes.recorded_rules import read_bases
 
     bases = read_bases(it.connection, it.project_id)
     half_lives = it.settings.rules.half_lives if bases is None else bases.half_lives

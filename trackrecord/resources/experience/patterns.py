@@ -691,7 +691,7 @@ def tag_pattern(
         message = "no tag to add or to remove was given"
         raise InvalidTag(message)
     with change_project(project) as it:
-        from trackrecord.store.patterns.tags import change_tags
+        from trackrecord.store.patterns.decide import change_tags
 
         from .pattern_standings import pattern_slug
 

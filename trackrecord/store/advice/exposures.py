@@ -12,7 +12,7 @@ from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.wire.exposure import ExposureBody
 
 from ..database.upsert import insert_rows
-from ..memories.memory_recalls import PromptRecall
+from ..memories.recall import PromptRecall
 from .tables import exposures
 
 _COLUMNS = tuple(column for column in exposures.c if column.name != "id")

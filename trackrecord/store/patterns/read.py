@@ -13,12 +13,11 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 
-from ..outcomes.decay_basis import read_bases
+from ..outcomes.recorded_rules import read_bases
 from ..outcomes.tables import outcomes, projects
-from .decide import decisions_in_force
+from .decide import decisions_in_force, tags_of
 from .speakers import read_speakers, speakers_of_patterns
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
-from .tags import tags_of
 from .transitions import evidence_of
 
 _AT_ONCE = 500

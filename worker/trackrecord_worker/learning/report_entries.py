@@ -16,7 +16,7 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
+from trackrecord.store.memories.recall import PromptRecall, record_recalls
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback, given_feedback
 from trackrecord.store.outcomes.projects import project_id_of
