@@ -27,7 +27,7 @@ _OF_AGENTS: Final = "{prefix}:in-flight:probe"
 
 
 def _commands(written: str) -> dict[str, Command]:
-    """Return commands with their arguments by name; words in capitals stand for keys."""
+    """Return commands with their arguments by name; words in capitals are keys."""
     stands_for = {"KEY": _KEY, "STREAM": _STREAM, "OWN": _OF_AGENTS}
     words = (each.split() for each in written.split(", "))
     return {name: tuple(stands_for.get(one, one) for one in more) for name, *more in words}

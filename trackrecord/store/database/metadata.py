@@ -35,7 +35,7 @@ def columns(names: str, *kind: Any, **more: Any) -> list[Column[Any]]:  # noqa: 
 
 
 def run_key() -> list[Column[Any]]:
-    """Return the key of tables with a row for each outcome: a project's newest stand together."""
+    """Return the key of tables with a row for each outcome, in the order of a project's runs."""
     project, outcome = columns("project_id outcome", Id, primary_key=True, autoincrement=False)
     return [project, Column("ended_at", Double, primary_key=True), outcome]
 
