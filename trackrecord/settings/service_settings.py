@@ -1,7 +1,9 @@
 """The settings of what the daemon serves and reads: HTTP, hooks, traces, and how long it keeps."""
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from trackrecord.learning.numbers.checks import Inner, require
 
@@ -33,8 +35,7 @@ class RetentionSettings:
             )
 
 
-_MOST_TOKENS: Final = 2000
-_DAY_S: Final = 86_400.0
+Tokens = Annotated[int, Meta(ge=0, le=2000)]
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,11 @@ class HookSettings:
 
     inject: bool = True
     moment: Literal["true", "record", "false"] = "true"
-    session_tokens: int = 300
-    prompt_tokens: int = 400
+    session_tokens: Tokens = 300
+    prompt_tokens: Tokens = 400
     settle_s: Inner[float] = 0.5
     settle_max_s: Inner[float] = 10.0
-    catch_up_s: float = 300.0
-
-    def __post_init__(self) -> None:
-        for name in ("session_tokens", "prompt_tokens"):
-            value = getattr(self, name)
-            require(0 <= value <= _MOST_TOKENS, f"{name} must lie in 0..{_MOST_TOKENS}")
-        require(1 <= self.catch_up_s <= _DAY_S, f"catch_up_s must lie in 1..{_DAY_S:g}")
+    catch_up_s: Annotated[float, Meta(ge=1, le=86_400)] = 300.0
 
 
 _MIB = 1024 * 1024
@@ -90,14 +85,11 @@ class TraceRules:
     """
 
     settle_s: Inner[float] = 3.0
-    idle_s: float = 300.0
+    idle_s: Annotated[float, Meta(ge=0)] = 300.0
     keep_s: Inner[float] = 86_400.0
     max_traces: Inner[int] = 10_000
     max_trace_bytes: Inner[int] = 16 * _MIB
     max_bytes: Inner[int] = 256 * _MIB
-
-    def __post_init__(self) -> None:
-        require(self.idle_s >= 0, "idle_s must not be negative")
 
 
 _SHORTEST_TOKEN = 16
@@ -124,14 +116,13 @@ class HttpSettings:
     """
 
     host: str = "127.0.0.1"
-    port: int = 4318
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 4318
     token: str | None = field(default=None, repr=False)
     open_to_local_users: bool = False
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require(bool(self.host.strip()), "host must not be blank")
-        require(0 <= self.port <= 65_535, "port must lie in 0..65535")
         require(
             self.token is None or len(self.token.strip()) >= _SHORTEST_TOKEN,
             f"token must have at least {_SHORTEST_TOKEN} characters",
