@@ -10,9 +10,10 @@ from trackrecord.store.competences.episodes import read_before, reassign, retrac
 from trackrecord.store.competences.removed import removed_tallies
 from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
 
-from .folding import RecordUpdater, fold
+from .folding import fold
 from .report import Progress
 from .run_lease import RunLease
+from .update_records import RecordUpdater
 
 EPISODES = 10_000
 SIGNATURES = 500

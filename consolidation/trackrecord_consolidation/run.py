@@ -29,9 +29,10 @@ from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
-from .folding import RecordUpdater, fold, unfold
+from .folding import fold, unfold
 from .report import Progress, RunReport
 from .run_lease import RunLease
+from .update_records import RecordUpdater
 
 # The number of signatures that are decided on at once.
 _AT_ONCE = 500

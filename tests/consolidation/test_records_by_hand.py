@@ -18,9 +18,10 @@ from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.signatures import add_tallies, changed_signatures
 from trackrecord.store.competences.write import write_changes
 from trackrecord.store.database.engine import reading, writing
-from trackrecord_consolidation.folding import RecordUpdater, fold
+from trackrecord_consolidation.folding import fold
 from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.report import Progress
+from trackrecord_consolidation.update_records import RecordUpdater
 
 WRITTEN = {
     "tools": ["edit", {"tool": "go_test", "args_schema": {"path": "string"}}],
