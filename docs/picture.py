@@ -1,7 +1,7 @@
 """Takes the picture in docs/page.md: `python docs/picture.py`.
 
-A simulated fleet reports to a real trackrecord, agents follow what was learnt, and Chromium shows
-the page. With the path of another page and the name of another file, it takes a picture of that.
+A simulated fleet reports to a real trackrecord, and Chromium shows the page. With the path of
+another page and the name of another file, it takes a picture of that.
 """
 
 import argparse
@@ -23,7 +23,6 @@ _PICTURE = Path(__file__).with_name("page.png")
 _WINDOW = {"width": 1120, "height": 760}
 _BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 _OUTCOMES = 9000
-_FOLLOWING = 400
 _PATIENCE_S = 300.0
 # A picture belongs to every copy of the repository.
 _LARGEST_BYTES = 120_000
@@ -61,10 +60,10 @@ class Trackrecord:
             text=True,
         ).strip()
 
-    def report(self, outcomes: int, *more: str) -> None:
+    def report(self, outcomes: int) -> None:
         """Have a simulated agent report, and wait until everything is learnt."""
         known = self._learnt()
-        options = ["--seed", "1", "--agent", "0", "--outcomes", str(outcomes), *more]
+        options = ["--seed", "1", "--agent", "0", "--outcomes", str(outcomes)]
         self._run("trackrecord_cli.demo.agent", *options)
         self._until(lambda: self._learnt() >= known + outcomes)
 
@@ -104,12 +103,10 @@ class Trackrecord:
 
 
 def teach(running: Trackrecord) -> None:
-    """Let a fleet work freely, then with recommendations, a part of it without advice."""
+    """Let a fleet work, and what it reports be learnt."""
     running.report(_OUTCOMES)
     running.command("consolidate", "--project", PROJECT)
     running.until_advised()
-    running.command("effect", "--project", PROJECT, "--enable", "--holdout", "0.3")
-    running.report(_FOLLOWING, "--follow")
     memory = "The integration tests need port 5432"
     running.command("memories", "add", memory, "--project", PROJECT)
 

@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.settings.agent_settings import AgentSettings
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.setting_sources import ENV_PREFIX
 from trackrecord.settings.setting_values import Annotation, bounds_of, settings_of
@@ -49,6 +50,7 @@ _RULES = {
     "http": "HTTP",
     "hooks": "Hooks of coding agents",
 }
+_MEANINGS = read_docstring(AgentSettings).names | read_docstring(DaemonSettings).names
 
 
 def settings_reference() -> str:
@@ -65,7 +67,7 @@ def settings_reference() -> str:
 
 def _row(name: str, setting: Annotation, default: object) -> tuple[str, ...]:
     shown = _DEFAULTS.get(name) or _code(default)
-    return f"`{ENV_PREFIX}{name.upper()}`", shown, _allowed(setting), setting.description
+    return f"`{ENV_PREFIX}{name.upper()}`", shown, _allowed(setting), _MEANINGS[name]
 
 
 def _code(value: object) -> str:
@@ -85,7 +87,7 @@ def _allowed(setting: Annotation) -> str:
 
 
 def _rules_table(name: str, rules: "DataclassInstance") -> str:
-    meanings = attribute_meanings(type(rules))
+    meanings = read_docstring(type(rules)).names
     rows = [
         (
             f"`{ENV_PREFIX}{name.upper()}__{number.name.upper()}`",
@@ -96,17 +98,6 @@ def _rules_table(name: str, rules: "DataclassInstance") -> str:
         if number.name in settings_of(type(rules))
     ]
     return _table(("variable", "default", "meaning"), rows)
-
-
-def attribute_meanings(kind: type) -> dict[str, str]:
-    """Read the meaning of each attribute from a docstring's "Attributes" section, on one line."""
-    _, _, section = (getdoc(kind) or "").partition("Attributes:\n")
-    found = re.findall(r"^    (\w+): ((?:.+\n?)(?:      +.+\n?)*)", section + "\n", re.MULTILINE)
-    return {name: _sentence(" ".join(text.split())) for name, text in found}
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -30,112 +30,68 @@ from .process.version import __version__ as __version__
 # Where the public names are: each is imported when it is first used. Type checkers read them from
 # the stub beside this file, which `python -m tests.support.public_stub` makes.
 _NAMES: Final = {
-    "trackrecord.artifacts.client": ("artifact", "summarise"),
-    "trackrecord.artifacts.pages": ("Page",),
-    "trackrecord.artifacts.wrapping": ("summarised",),
-    "trackrecord.inflight.classification": ("classify", "classify_failure"),
-    "trackrecord.prompt.candidates.candidate": ("Candidate",),
-    "trackrecord.prompt.candidates.rank": ("rank",),
-    "trackrecord.prompt.candidates.select": ("select",),
+    "trackrecord.artifacts.client": "artifact summarise",
+    "trackrecord.artifacts.pages": "Page",
+    "trackrecord.artifacts.wrapping": "summarised",
+    "trackrecord.inflight.classification": "classify classify_failure",
+    "trackrecord.prompt.candidates.candidate": "Candidate",
+    "trackrecord.prompt.candidates.rank": "rank",
+    "trackrecord.prompt.candidates.select": "select",
     "trackrecord.resources.experience.commands": (
-        "dismiss_command",
-        "list_commands",
-        "restore_command",
-        "show_command",
+        "dismiss_command list_commands restore_command show_command"
     ),
     "trackrecord.resources.experience.competences": (
-        "add_competence",
-        "list_competences",
-        "select_competences",
-        "show_competence",
+        "add_competence list_competences select_competences show_competence"
     ),
-    "trackrecord.resources.experience.criteria": ("list_criteria", "show_criterion", "weigh"),
+    "trackrecord.resources.experience.criteria": "list_criteria show_criterion weigh",
     "trackrecord.resources.experience.lessons": (
-        "dismiss_lesson",
-        "list_lessons",
-        "restore_lesson",
-        "show_lesson",
+        "dismiss_lesson list_lessons restore_lesson show_lesson"
     ),
     "trackrecord.resources.experience.memories": (
-        "add_memory",
-        "confirm_memory",
-        "forget_memory",
-        "list_memories",
-        "recall",
-        "reject_memory",
-        "show_memory",
-        "similar_tasks",
+        "add_memory confirm_memory forget_memory list_memories recall reject_memory "
+        "show_memory similar_tasks"
     ),
     "trackrecord.resources.experience.patterns": (
-        "deprecate_pattern",
-        "list_patterns",
-        "promote_pattern",
-        "reset_pattern",
-        "show_pattern",
-        "tag_pattern",
+        "deprecate_pattern list_patterns promote_pattern reset_pattern show_pattern tag_pattern"
     ),
-    "trackrecord.resources.figures.benchmark": (
-        "benchmark_gate",
-        "benchmark_run",
-        "benchmark_runs",
-    ),
-    "trackrecord.resources.figures.effect": ("effect",),
-    "trackrecord.resources.figures.explanations": ("explain", "explain_procedure", "explain_run"),
+    "trackrecord.resources.figures.benchmark": "benchmark_gate benchmark_run benchmark_runs",
+    "trackrecord.resources.figures.effect": "effect",
+    "trackrecord.resources.figures.explanations": "explain explain_procedure explain_run",
     "trackrecord.resources.operation.dead_letters": (
-        "discard_dead_letters",
-        "list_dead_letters",
-        "replay_dead_letters",
+        "discard_dead_letters list_dead_letters replay_dead_letters"
     ),
-    "trackrecord.resources.operation.projects": ("list_projects",),
-    "trackrecord.resources.reports.artifacts": ("list_artifacts",),
-    "trackrecord.resources.reports.feedback": ("give_feedback", "list_feedback"),
-    "trackrecord.resources.reports.kinds": ("list_kinds",),
-    "trackrecord.resources.reports.runs": ("list_runs", "show_run"),
-    "trackrecord.resources.reports.strategies": ("strategies",),
-    "trackrecord_capture.forgetting.call": ("aforget", "forget"),
-    "trackrecord_producers.attempts.attempt": ("Attempt", "attempt", "current_attempt"),
+    "trackrecord.resources.operation.projects": "list_projects",
+    "trackrecord.resources.reports.artifacts": "list_artifacts",
+    "trackrecord.resources.reports.feedback": "give_feedback list_feedback",
+    "trackrecord.resources.reports.kinds": "list_kinds",
+    "trackrecord.resources.reports.runs": "list_runs show_run",
+    "trackrecord.resources.reports.strategies": "strategies",
+    "trackrecord_capture.forgetting.call": "aforget forget",
+    "trackrecord_producers.attempts.attempt": "Attempt attempt current_attempt",
     "trackrecord_producers.attempts.errors_in_flight": (
-        "dropped_errors",
-        "error_context",
-        "error_stats",
-        "list_errors",
-        "record_error",
-        "resolve_error",
-    ),
-    "trackrecord_producers.awaitable": (
-        "aafter_failure",
-        "aartifact",
-        "acontext",
-        "aerror_context",
-        "aerror_stats",
-        "aflush",
-        "alist_errors",
-        "arankings",
-        "arecord_error",
-        "aresolve_error",
-        "aspool",
-        "asummarise",
+        "dropped_errors error_context error_stats list_errors record_error resolve_error"
     ),
     "trackrecord_producers.bodies.outcome_fields": (
-        "AttemptFields",
-        "CostFields",
-        "OutcomeFields",
-        "ProcessFields",
-        "ToolCallFields",
-        "TriggerFields",
+        "AttemptFields CostFields OutcomeFields ProcessFields ToolCallFields TriggerFields"
     ),
-    "trackrecord_producers.delivery.stats": ("Stats",),
-    "trackrecord_producers.prompting.context_call": ("context",),
-    "trackrecord_producers.prompting.failure_call": ("after_failure",),
-    "trackrecord_producers.prompting.rankings_call": ("rankings",),
-    "trackrecord_producers.publishing.feedback_call": ("feedback",),
-    "trackrecord_producers.publishing.memory_call": ("remember",),
-    "trackrecord_producers.publishing.publish": ("dropped", "flush", "publish", "spool", "stats"),
+    "trackrecord_producers.delivery.stats": "Stats",
+    "trackrecord_producers.prompting.context_call": "context",
+    "trackrecord_producers.prompting.failure_call": "after_failure",
+    "trackrecord_producers.prompting.rankings_call": "rankings",
+    "trackrecord_producers.publishing.feedback_call": "feedback",
+    "trackrecord_producers.publishing.memory_call": "remember",
+    "trackrecord_producers.publishing.publish": "dropped flush publish spool stats",
 }
-_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names}
-# What asks the store waits: each of its calls has a form for event loops, with an "a" in front.
+_HOMES: Final = {name: home for home, names in _NAMES.items() for name in names.split()}
+# What waits for the store, Redis or a disk has a form for event loops, with an "a" in front.
+_WAIT: Final = {
+    "after_failure", "artifact", "context", "error_context", "error_stats", "flush", "list_errors",
+    "rankings", "record_error", "resolve_error", "spool", "summarise",
+}  # fmt: skip
 _FORMS: Final = {
-    f"a{name}": name for name, home in _HOMES.items() if home.startswith("trackrecord.resources.")
+    f"a{name}": name
+    for name, home in _HOMES.items()
+    if name in _WAIT or home.startswith("trackrecord.resources.")
 }
 
 
@@ -145,9 +101,9 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         value = _imported(_HOMES[name], name)
     elif name in _FORMS:
-        from .process.async_calls import awaited
+        from .process.async_calls import PublicCall, awaited
 
-        value = awaited(getattr(sys.modules[__name__], _FORMS[name]))
+        value = awaited(PublicCall(_FORMS[name]))
     else:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

@@ -69,18 +69,6 @@ from trackrecord_producers.attempts.errors_in_flight import error_stats as error
 from trackrecord_producers.attempts.errors_in_flight import list_errors as list_errors
 from trackrecord_producers.attempts.errors_in_flight import record_error as record_error
 from trackrecord_producers.attempts.errors_in_flight import resolve_error as resolve_error
-from trackrecord_producers.awaitable import aafter_failure as aafter_failure
-from trackrecord_producers.awaitable import aartifact as aartifact
-from trackrecord_producers.awaitable import acontext as acontext
-from trackrecord_producers.awaitable import aerror_context as aerror_context
-from trackrecord_producers.awaitable import aerror_stats as aerror_stats
-from trackrecord_producers.awaitable import aflush as aflush
-from trackrecord_producers.awaitable import alist_errors as alist_errors
-from trackrecord_producers.awaitable import arankings as arankings
-from trackrecord_producers.awaitable import arecord_error as arecord_error
-from trackrecord_producers.awaitable import aresolve_error as aresolve_error
-from trackrecord_producers.awaitable import aspool as aspool
-from trackrecord_producers.awaitable import asummarise as asummarise
 from trackrecord_producers.bodies.outcome_fields import AttemptFields as AttemptFields
 from trackrecord_producers.bodies.outcome_fields import CostFields as CostFields
 from trackrecord_producers.bodies.outcome_fields import OutcomeFields as OutcomeFields
@@ -103,18 +91,24 @@ __version__: str
 
 aadd_competence = awaited(add_competence)
 aadd_memory = awaited(add_memory)
+aafter_failure = awaited(after_failure)
+aartifact = awaited(artifact)
 abenchmark_gate = awaited(benchmark_gate)
 abenchmark_run = awaited(benchmark_run)
 abenchmark_runs = awaited(benchmark_runs)
 aconfirm_memory = awaited(confirm_memory)
+acontext = awaited(context)
 adeprecate_pattern = awaited(deprecate_pattern)
 adiscard_dead_letters = awaited(discard_dead_letters)
 adismiss_command = awaited(dismiss_command)
 adismiss_lesson = awaited(dismiss_lesson)
 aeffect = awaited(effect)
+aerror_context = awaited(error_context)
+aerror_stats = awaited(error_stats)
 aexplain = awaited(explain)
 aexplain_procedure = awaited(explain_procedure)
 aexplain_run = awaited(explain_run)
+aflush = awaited(flush)
 aforget_memory = awaited(forget_memory)
 agive_feedback = awaited(give_feedback)
 alist_artifacts = awaited(list_artifacts)
@@ -122,6 +116,7 @@ alist_commands = awaited(list_commands)
 alist_competences = awaited(list_competences)
 alist_criteria = awaited(list_criteria)
 alist_dead_letters = awaited(list_dead_letters)
+alist_errors = awaited(list_errors)
 alist_feedback = awaited(list_feedback)
 alist_kinds = awaited(list_kinds)
 alist_lessons = awaited(list_lessons)
@@ -130,10 +125,13 @@ alist_patterns = awaited(list_patterns)
 alist_projects = awaited(list_projects)
 alist_runs = awaited(list_runs)
 apromote_pattern = awaited(promote_pattern)
+arankings = awaited(rankings)
 arecall = awaited(recall)
+arecord_error = awaited(record_error)
 areject_memory = awaited(reject_memory)
 areplay_dead_letters = awaited(replay_dead_letters)
 areset_pattern = awaited(reset_pattern)
+aresolve_error = awaited(resolve_error)
 arestore_command = awaited(restore_command)
 arestore_lesson = awaited(restore_lesson)
 aselect_competences = awaited(select_competences)
@@ -145,6 +143,8 @@ ashow_memory = awaited(show_memory)
 ashow_pattern = awaited(show_pattern)
 ashow_run = awaited(show_run)
 asimilar_tasks = awaited(similar_tasks)
+aspool = awaited(spool)
 astrategies = awaited(strategies)
+asummarise = awaited(summarise)
 atag_pattern = awaited(tag_pattern)
 aweigh = awaited(weigh)

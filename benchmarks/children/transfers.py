@@ -7,8 +7,8 @@ from pathlib import Path
 
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.database.migrate import migrate
-from trackrecord.store.database.row_locks import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.transfer.export import export_project
 from trackrecord.store.transfer.importing import import_project

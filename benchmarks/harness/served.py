@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.settings.settings import Settings
 from trackrecord_door.protocol.listening import listen, reached_at
 

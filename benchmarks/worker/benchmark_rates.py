@@ -11,9 +11,9 @@ from benchmarks.harness.servers import bench_settings, new_postgres_database, po
 from benchmarks.workloads.workload import episode_bodies
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.settings import Settings
-from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.upsert import insert_rows
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.process_rates import read_snapshot
 

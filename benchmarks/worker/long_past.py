@@ -13,7 +13,7 @@ from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.settings.settings import Settings
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings

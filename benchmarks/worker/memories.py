@@ -20,9 +20,9 @@ from benchmarks.harness.timing import Latency, time_calls
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.memories.trigrams import jaccard, trigrams
 from trackrecord.settings.settings import Settings
-from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.upsert import insert_rows
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import recall, reset_clocks
 from trackrecord.store.memories.similar import mark_new

@@ -4,10 +4,10 @@ from sqlalchemy import Engine, insert, text
 
 from trackrecord.learning.numbers.decay import Bases, HalfLives
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import writing
+from trackrecord.store.database.upsert import insert_rows
 from trackrecord.store.outcomes.days import recount_days
-from trackrecord.store.outcomes.decay_basis import replace_bases
+from trackrecord.store.outcomes.recorded_rules import replace_bases
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.tables import observations, patterns
 

@@ -6,9 +6,8 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import follow_rebuilt
-from trackrecord.store.competences.episodes import read_before, reassign
+from trackrecord.store.competences.episodes import read_before, reassign, retract_replaced
 from trackrecord.store.competences.removed import removed_tallies
-from trackrecord.store.competences.retractions import retract_replaced
 from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
 
 from .folding import fold

@@ -11,8 +11,13 @@ from trackrecord.errors import AlreadyRunning, ServerUnavailable
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.consolidation.runs import note_run, open_run
-from trackrecord.store.competences.episodes import last_waiting, mark_read, waiting
-from trackrecord.store.competences.retractions import mark_retracted, waiting_to_retract
+from trackrecord.store.competences.episodes import (
+    last_waiting,
+    mark_read,
+    mark_retracted,
+    waiting,
+    waiting_to_retract,
+)
 from trackrecord.store.competences.signatures import (
     StoredSignature,
     add_tallies,
@@ -21,7 +26,7 @@ from trackrecord.store.competences.signatures import (
     take_back_tallies,
 )
 from trackrecord.store.database.engine import dialect_of, reading, writing
-from trackrecord.store.database.row_locks import repeatable_read
+from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
 from .folding import fold, unfold

@@ -7,7 +7,7 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from trackrecord.errors import AlreadyRunning
-from trackrecord.store.competences.consolidation.run_leases import run_lease_name
+from trackrecord.store.competences.consolidation.runs import run_lease_name
 from trackrecord.store.database.leases import drop_lease, renew_lease, take_lease
 
 

@@ -13,7 +13,7 @@ from trackrecord.errors import TrackrecordError
 from trackrecord.process.logs import configure_logs
 from trackrecord.settings.daemon_settings import load_daemon_settings
 
-from .access.stored_tokens import has_tokens, with_own_token
+from .access.tokens import has_tokens, with_own_token
 from .protocol.listening import listen, listen_in_home
 from .query_service import QueryService
 from .server import serve

@@ -13,18 +13,17 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 
 from .access.access import Access
 from .access.sessions import Sessions
 from .access.tokens import Tokens
 from .api import routes as api_routes
-from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
-from .ingest.otlp_routes import BodyReceiver, OtlpRoutes
+from .ingest.otlp_routes import BodyReceiver, HookRoutes, OtlpRoutes
 from .mcp_server.routes import McpRoutes
 from .metrics import routes as metrics_routes
-from .metrics.requests import CountRequests, Requests
+from .metrics.routes import CountRequests, Requests
 from .page import routes as page_routes
 from .page.handling import error_answer
 from .protocol.answers import RequestRefused, refused

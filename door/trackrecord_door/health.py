@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trackrecord.errors import TrackrecordError, Unhealthy
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_capture.agents.door_address import DoorAddress, health_status, read_door
 
 from .protocol.listening import reached

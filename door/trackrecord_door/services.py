@@ -14,7 +14,7 @@ from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.traces.opening import traces_of
 
-from .access.stored_tokens import reporting_token
+from .access.tokens import reporting_token
 from .ingest.intake import Intake
 from .protocol.listening import LOCK, reached_at
 

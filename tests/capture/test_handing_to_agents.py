@@ -17,7 +17,7 @@ from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
-from trackrecord.settings.hook_settings import HookSettings
+from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.outcome_scorer import recogniser_of
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion, attributed

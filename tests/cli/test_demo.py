@@ -43,15 +43,6 @@ def test_the_prompt_is_written_with_all_that_was_learnt(document):
     assert 'when "refund request": issue_refund [' not in prompt
 
 
-def test_the_measured_effect_covers_the_planted_one(document):
-    """A fleet that follows what it is handed, beside tasks that are handed nothing."""
-    effect = document["effect"]
-    success = effect["measured"]["measures"][0]
-    assert effect["measured"]["tasks"]["given"] + effect["measured"]["tasks"]["withheld"] == 400
-    assert success["low"] <= effect["planted"] <= success["high"]
-    assert success["verdict"] == "helps"
-
-
 @pytest.mark.faults
 def test_ctrl_c_ends_the_demo_in_one_line(tmp_path):
     """A terminal sends it to the agents, too; none of them says anything, and none is left."""

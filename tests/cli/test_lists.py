@@ -23,7 +23,6 @@ from trackrecord.resources.experience.memories import MEMORIES
 from trackrecord.resources.experience.patterns import PATTERNS
 from trackrecord.resources.figures.benchmark import BENCHMARK
 from trackrecord.resources.figures.effect import EFFECT_KINDS
-from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.projects import PROJECTS
@@ -31,6 +30,7 @@ from trackrecord.resources.operation.tokens import TOKENS
 from trackrecord.resources.reports.artifacts import ARTIFACTS
 from trackrecord.resources.reports.errors_in_flight import TASK_ERRORS
 from trackrecord.resources.reports.runs import RUNS
+from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
 from trackrecord_cli.output.screen import print_table
 from trackrecord_door.api.endpoint_table import RESOURCES
 

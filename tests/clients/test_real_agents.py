@@ -21,7 +21,7 @@ from tests.clients.stories import (
     stories,
 )
 from tests.support.own_token import token_of
-from trackrecord_door.access.stored_tokens import reporting_token
+from trackrecord_door.access.tokens import reporting_token
 
 pytestmark = [
     pytest.mark.timeout(900),

@@ -19,7 +19,7 @@ from tests.store.teaching import DAY, SCORER, outcome, teach
 from tests.transfer.exports import exported, import_into
 from trackrecord.errors import InvalidOutcome, RetentionFailed
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.settings.retention_settings import RetentionSettings
+from trackrecord.settings.service_settings import RetentionSettings
 from trackrecord.store.advice.runs import read_runs, read_tried_runs
 from trackrecord.store.advice.tables import exposures, hints, runs, tried_calls
 from trackrecord.store.competences.read import read_competences
@@ -30,7 +30,7 @@ from trackrecord.store.competences.tables import (
     signature_facts,
     signatures,
 )
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import store_at
 from trackrecord.store.intake.every_table import metadata

@@ -9,7 +9,9 @@ import click
 import pytest
 
 from tests.docs.documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
-from trackrecord.settings.settings import Settings
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_cli.main import COMMANDS, cli
 
 # Words of another language's grammar: what they stand for has a plain English form. "There is no
@@ -113,7 +115,7 @@ def test_the_search_finds_forbidden_phrases():
     assert not list(_phrases_in("There is no such command, so the answer is no."))
 
 
-DESCRIPTIONS = {name: field.description or "" for name, field in Settings.model_fields.items()}
+DESCRIPTIONS = read_docstring(AgentSettings).names | read_docstring(DaemonSettings).names
 
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)

@@ -18,7 +18,7 @@ import msgspec
 from trackrecord.process.logs import configure_logs
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord_capture.otlp.encodings.receiver import Full
-from trackrecord_door.access.stored_tokens import with_own_token
+from trackrecord_door.access.tokens import with_own_token
 from trackrecord_door.ingest.intake import Intake
 from trackrecord_door.protocol.connections import BoundedProtocol
 from trackrecord_door.protocol.listening import listen_in_home

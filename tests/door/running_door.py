@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.door.raw_http import OWN_TOKEN
 from trackrecord.process.folders import open_private
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")

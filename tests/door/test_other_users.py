@@ -18,7 +18,7 @@ from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.errors import AddressUnusable
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_capture.agents.door_address import (
     DoorAddress,
     ask_door,
@@ -27,7 +27,7 @@ from trackrecord_capture.agents.door_address import (
     write_door,
 )
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
-from trackrecord_door.access.stored_tokens import with_own_token
+from trackrecord_door.access.tokens import with_own_token
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.application import create_app
 from trackrecord_door.ingest.intake import Intake

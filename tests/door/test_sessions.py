@@ -14,13 +14,13 @@ from tests.door.raw_http import OWN_TOKEN
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_capture.agents.door_address import DoorAddress, write_door
 from trackrecord_door.access.sessions import Sessions
-from trackrecord_door.access.stored_tokens import reporting_token
+from trackrecord_door.access.tokens import reporting_token
 
 PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 

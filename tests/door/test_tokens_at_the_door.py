@@ -16,11 +16,10 @@ from tests.support.no_tls import NO_TLS
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.wire.access_tokens import Permission
-from trackrecord_door.access.stored_tokens import has_tokens, with_own_token
-from trackrecord_door.access.tokens import REMEMBERED_S, Tokens
+from trackrecord_door.access.tokens import REMEMBERED_S, Tokens, has_tokens, with_own_token
 from trackrecord_door.protocol.callers import Caller
 from trackrecord_door.protocol.listening import listen
 from trackrecord_door.query_service import QueryService

@@ -16,7 +16,7 @@ import redis
 from tests.support.own_token import token_of
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import run
-from trackrecord_door.access.stored_tokens import reporting_token
+from trackrecord_door.access.tokens import reporting_token
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE_S = 120.0

@@ -35,8 +35,8 @@ from trackrecord.store.memories.tables import (
     memory_sources,
     past_tasks,
 )
-from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (
     feedback,
     outcome_commits,

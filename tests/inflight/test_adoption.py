@@ -7,11 +7,11 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis.keys import Keys
+from trackrecord_producers.publishing.adopt_errors import Adoption, adopt_errors
 
 KEYS = Keys("trackrecord")
 

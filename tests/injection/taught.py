@@ -40,13 +40,12 @@ from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.checks import decided_by
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
+from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.decide import decide
-from trackrecord.store.patterns.tags import change_tags
+from trackrecord.store.patterns.decide import change_tags, decide
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.growth import grows_by_at_most
-from trackrecord.inflight.classification import classify, classify_failure, classify_text
+from trackrecord.inflight.classification import MODES, classify, classify_failure, classify_text
 from trackrecord.inflight.errors import ERROR_TYPES
-from trackrecord.inflight.failure_words import MODES
 
 
 class RateLimitError(Exception):

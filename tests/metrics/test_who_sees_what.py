@@ -27,8 +27,7 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_door.metrics.metric_families import _of_projects
-from trackrecord_door.metrics.requests import CountRequests, Requests
-from trackrecord_door.metrics.routes import routes
+from trackrecord_door.metrics.routes import CountRequests, Requests, routes
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

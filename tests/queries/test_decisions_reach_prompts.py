@@ -10,11 +10,11 @@ from msgspec.structs import replace
 import trackrecord
 from trackrecord.learning.competences.new_record import NewCompetence
 from trackrecord.prompt.reading.cache import cached_ages
-from trackrecord.resources.access.fake_store import store_of
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.resources.experience.competences import add_procedures
 from trackrecord.resources.figures.effect import hold_out
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.testing import store_of
 
 OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
 

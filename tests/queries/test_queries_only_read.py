@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import event
 
 import trackrecord.resources
-from trackrecord.resources.access.fake_store import store_of
 from trackrecord.resources.access.project_store import given_stores
 from trackrecord.resources.experience.commands import list_commands
 from trackrecord.resources.experience.competences import add_competence, list_competences
@@ -17,6 +16,7 @@ from trackrecord.resources.experience.lessons import list_lessons
 from trackrecord.resources.experience.memories import list_memories, recall
 from trackrecord.resources.figures.benchmark import benchmark_run
 from trackrecord.resources.reports.feedback import give_feedback
+from trackrecord.testing import store_of
 from trackrecord_door.api.endpoint_table import RESOURCES
 
 # What opens a transaction that writes, and what changes a stream.
@@ -93,8 +93,7 @@ def test_modules_of_questions_alone_do_not_write():
     assert named["operation/flow"] >= {"xrange"}
     writers = {name for name, used in named.items() if used & WRITES}
     assert writers == {
-        "access/fake_store", "access/project_store", "experience/commands",
-        "experience/competences",
+        "access/project_store", "experience/competences",
         "experience/lessons", "experience/memories", "experience/patterns",
         "figures/effect", "operation/dead_letters", "operation/tokens",
         "prompt_documents/changing", "reports/amendments", "reports/feedback",

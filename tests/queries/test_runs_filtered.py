@@ -11,7 +11,7 @@ from tests.store.teaching import DAY, NOW, RULES, outcome, teach
 from trackrecord.errors import UnknownId
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.retention_settings import RetentionSettings
+from trackrecord.settings.service_settings import RetentionSettings
 from trackrecord.store.advice.runs import list_again
 from trackrecord.store.advice.tables import listed_runs
 from trackrecord.store.database.engine import reading, writing

@@ -10,9 +10,9 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.experience import patterns
 from trackrecord.resources.figures.effect import EFFECT_KINDS
-from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
 from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.tokens import TOKENS
+from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
 from trackrecord_door.api.endpoint_table import RESOURCES
 
 EVERY = [EFFECT_KINDS, NEWS, CONSOLIDATION_RUNS]

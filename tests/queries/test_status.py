@@ -1,12 +1,14 @@
 """The status: what it shows of servers, and what its verdict says."""
 
 import time
+from dataclasses import replace
 
 import pytest
 import sqlalchemy
 
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.operation.flow import Flow
 from trackrecord.resources.operation.status import _learnt, _verdict, counted
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.server_urls import without_password
@@ -38,10 +40,9 @@ def test_a_servers_address_is_shown_without_its_password(url, shown):
     assert without_password(url) == shown
 
 
-def _of(**changed):
-    flow = {"workers": 1, "waiting": 0, "oldest_waiting_s": None, "pending": 0}
-    flow |= {"dead_letters": 0, "dead_letters_dropped": 0, "lost": 0, "memory_full": False}
-    return _verdict(**flow | {"rebuild_due": {}, "spooled": 0} | changed)
+def _of(workers=1, rebuild_due=(), spooled=0, **changed):
+    flow = Flow(0, None, 0, 0, 0, 0, memory_full=False, alive=("worker",) * workers)
+    return _verdict(replace(flow, **changed), rebuild_due=dict(rebuild_due), spooled=spooled)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.tables import signature_facts, signatures
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import ensure_projects, learn

@@ -12,7 +12,7 @@ from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, t
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of

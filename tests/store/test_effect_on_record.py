@@ -4,11 +4,11 @@ import random
 
 from tests.store.teaching import NOW, outcome, teach
 from trackrecord.resources.figures.effect import measure_effect
-from trackrecord.store.advice.effect import read_effect
-from trackrecord.store.advice.effect_decisions import (
+from trackrecord.store.advice.effect import (
     HoldoutDecision,
     decide_holdout,
     decided_holdout,
+    read_effect,
 )
 from trackrecord.store.advice.exposures import ReceivedExposure, read_exposures, record_exposures
 from trackrecord.store.database.engine import reading, writing

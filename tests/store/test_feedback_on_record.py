@@ -16,15 +16,18 @@ from trackrecord.learning.patterns.texts import PatternWording, pattern_line
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.criteria import details_of
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.write import forget, remember
-from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
-from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter, read_feedback
+from trackrecord.store.outcomes.feedback.feedback import (
+    FeedbackFilter,
+    GivenFeedback,
+    read_feedback,
+)
 from trackrecord.store.outcomes.projects import project_id_of
 
 HELPFUL, NEUTRAL, HARMFUL = Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL

@@ -15,8 +15,8 @@ from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, tea
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes, read_examples
 from trackrecord.store.patterns.tables import patterns

@@ -13,7 +13,7 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.browse import SORTED_BY
-from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
+from trackrecord.store.memories.recall import PromptRecall, record_recalls
 from trackrecord.store.memories.write import confirm, reject, remember
 from trackrecord.wire.exposure import ExposureBody
 

@@ -13,8 +13,8 @@ from sqlalchemy import text
 from tests.support.dying import exit_code_of
 from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.leases import advisory_lock
 from trackrecord.store.database.migrate import LOCK_KEY, migrate
-from trackrecord.store.database.row_locks import advisory_lock
 from trackrecord_cli.main import run
 
 _NOBODY = 65_534

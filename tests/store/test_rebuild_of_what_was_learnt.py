@@ -9,7 +9,7 @@ import pytest
 from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of

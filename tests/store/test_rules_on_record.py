@@ -11,7 +11,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.settings import load_settings
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn

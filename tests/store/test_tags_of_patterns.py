@@ -17,8 +17,8 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.decide import change_tags
 from trackrecord.store.patterns.read import PatternFilter, read_standings
-from trackrecord.store.patterns.tags import change_tags
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
 

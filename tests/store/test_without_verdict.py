@@ -12,7 +12,7 @@ from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.past_tasks import (
     index_past_tasks,

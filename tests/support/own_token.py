@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord_door.access.stored_tokens import with_own_token
+from trackrecord_door.access.tokens import with_own_token
 
 
 def token_of(home: Path) -> str:

@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
-from trackrecord.store.database.row_locks import repeatable_read
+from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.transfer.export import export_project
 from trackrecord.store.transfer.importing import ImportedProject, import_project, is_export

@@ -19,7 +19,7 @@ from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
+from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson

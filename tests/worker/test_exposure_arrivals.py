@@ -5,11 +5,11 @@ import msgspec
 from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.effect_consent import note_effect_consent
-from trackrecord.store.advice.effect import read_effect
-from trackrecord.store.advice.effect_decisions import (
+from trackrecord.store.advice.effect import (
     HoldoutDecision,
     decide_holdout,
     decided_holdout,
+    read_effect,
 )
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing

@@ -20,7 +20,6 @@ from tests.support.redis_nodes import Node, redis_cluster
 from tests.worker.test_redis_roles import KNOWS_READING, PASSWORD, lacked, users
 from tests.worker.working import all_counted, body, learnt_counts, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
-from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import AttemptEnd, Resolution, error_report
 from trackrecord.inflight.store import InFlightStore, write_reports
 from trackrecord.prompt.reading.cache import cached_ages
@@ -36,6 +35,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_producers.delivery.stream_writer import send
+from trackrecord_producers.publishing.adopt_errors import Adoption, adopt_errors
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers

@@ -1,6 +1,9 @@
 """The numbers of artifacts."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 from trackrecord.learning.numbers.checks import require
 
@@ -22,24 +25,12 @@ class ArtifactRules:
     """
 
     threshold_chars: int = 10_000
-    summary_chars: int = 500
-    max_bytes: int = 10 * _MIB
-    retention_s: int = 30 * 86_400
+    summary_chars: Annotated[int, Meta(ge=400, le=100_000)] = 500
+    max_bytes: Annotated[int, Meta(ge=4096, le=1024 * _MIB)] = 10 * _MIB
+    retention_s: Annotated[int, Meta(ge=60, le=10**9)] = 30 * 86_400
 
     def __post_init__(self) -> None:
         require(
-            400 <= self.summary_chars <= 100_000,
-            f"summary_chars must lie in 400..100000, not {self.summary_chars}",
-        )
-        require(
             self.threshold_chars >= self.summary_chars,
             "threshold_chars must not be below summary_chars",
-        )
-        require(
-            4096 <= self.max_bytes <= 1024 * _MIB,
-            f"max_bytes must lie in 4096..1073741824, not {self.max_bytes}",
-        )
-        require(
-            60 <= self.retention_s <= 10**9,
-            f"retention_s must lie in 60..1000000000, not {self.retention_s}",
         )

@@ -11,6 +11,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import lru_cache, partial, wraps
+from importlib import import_module
+from inspect import Signature, signature
 from typing import Any, Final, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -30,7 +32,7 @@ async def beside(call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) ->
 
 
 def awaited(call: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
-    """Return the form of a call that is awaited; the call must not import much before it is called.
+    """Return the form of a call that is awaited.
 
     Its name is that of the call with an "a" in front.
     """
@@ -42,6 +44,36 @@ def awaited(call: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
     acall.__name__ = acall.__qualname__ = f"a{call.__name__}"
     acall.__doc__ = f"Call `trackrecord.{call.__name__}` without blocking the event loop."
     return acall
+
+
+class PublicCall:
+    """A call of `trackrecord`, imported in the thread that makes it, with all that it needs.
+
+    Args:
+        name: of the call.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def __name__(self) -> str:
+        """The name of the call."""
+        return self._name
+
+    @property
+    def __signature__(self) -> Signature:
+        """The signature of the call, for people who ask for help."""
+        return signature(self._call)
+
+    @property
+    def _call(self) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module("trackrecord"), self._name)
+        return found
+
+    def __call__(self, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - of any call
+        """Make the call."""
+        return self._call(*given, **named)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,12 @@
 `trackrecord doctor` all follow from this module.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import redis
+
+from .shards import servers_of
 
 Command = tuple[str, ...]
 
@@ -20,69 +25,34 @@ _STREAM: Final = "{prefix}:outcomes"
 _KEY: Final = "{prefix}:probe"
 _OF_AGENTS: Final = "{prefix}:in-flight:probe"
 
+
+def _commands(written: str) -> dict[str, Command]:
+    """Return commands with their arguments by name; words in capitals are keys."""
+    stands_for = {"KEY": _KEY, "STREAM": _STREAM, "OWN": _OF_AGENTS}
+    words = (each.split() for each in written.split(", "))
+    return {name: tuple(stands_for.get(one, one) for one in more) for name, *more in words}
+
+
 # Every command on data that any role uses, with arguments that Redis takes. They are queued and
 # discarded, never carried out, so that real keys can stand here.
-_READING: Final[dict[str, Command]] = {
-    "info": (),
-    "time": (),
-    "exists": (_KEY,),
-    "get": (_KEY,),
-    "getrange": (_KEY, "0", "1"),
-    "hexists": (_KEY, "f"),
-    "hget": (_KEY, "f"),
-    "hgetall": (_KEY,),
-    "hkeys": (_KEY,),
-    "hlen": (_KEY,),
-    "hmget": (_KEY, "f"),
-    "llen": (_KEY,),
-    "pttl": (_KEY,),
-    "smembers": (_KEY,),
-    "sscan": (_KEY, "0"),
-    "strlen": (_KEY,),
-    "xinfo": ("STREAM", _STREAM),
-    "xlen": (_STREAM,),
-    "xrange": (_STREAM, "-", "+"),
-    "xrevrange": (_STREAM, "+", "-"),
-    "zcard": (_KEY,),
-    "zrange": (_KEY, "0", "1"),
-    "zrangebyscore": (_KEY, "0", "1"),
-    "zrevrange": (_KEY, "0", "1"),
-    "zrevrangebyscore": (_KEY, "1", "0"),
-    "zscore": (_KEY, "m"),
-}
-_REPORTING: Final[dict[str, Command]] = {
-    "del": (_OF_AGENTS,),
-    "eval": ("return 1", "0"),
-    "expire": (_OF_AGENTS, "1"),
-    "hdel": (_OF_AGENTS, "f"),
-    "hincrby": (_OF_AGENTS, "f", "1"),
-    "hset": (_OF_AGENTS, "f", "1"),
-    "hsetnx": (_OF_AGENTS, "f", "1"),
-    "pexpire": (_OF_AGENTS, "1"),
-    "sadd": (_OF_AGENTS, "m"),
-    "srem": (_OF_AGENTS, "m"),
-    "xadd": (_STREAM, "*", "v", "1"),
-    "zadd": (_OF_AGENTS, "1", "m"),
-    "zrem": (_OF_AGENTS, "m"),
-    "zremrangebyscore": (_OF_AGENTS, "0", "1"),
-}
-_WORKING: Final[dict[str, Command]] = {
-    "append": (_KEY, "1"),
-    "brpop": (_KEY, "1"),
-    "evalsha": ("0" * 40, "0"),
-    "lpush": (_KEY, "1"),
-    "rpush": (_KEY, "1"),
-    "script|load": ("return 1",),
-    "set": (_KEY, "1"),
-    "unlink": (_KEY,),
-    "xack": (_STREAM, "g", "0-1"),
-    "xautoclaim": (_STREAM, "g", "c", "0", "0-0"),
-    "xdel": (_STREAM, "0-1"),
-    "xgroup": ("DELCONSUMER", _STREAM, "g", "c"),
-    "xsetid": (_STREAM, "0-1"),
-    "xreadgroup": ("GROUP", "g", "c", "STREAMS", _STREAM, ">"),
-    "xtrim": (_STREAM, "MINID", "0"),
-}
+_READING: Final = _commands(
+    "info, time, exists KEY, get KEY, getrange KEY 0 1, hexists KEY f, hget KEY f, "
+    "hgetall KEY, hkeys KEY, hlen KEY, hmget KEY f, llen KEY, pttl KEY, smembers KEY, "
+    "sscan KEY 0, strlen KEY, xinfo stream STREAM, xlen STREAM, xrange STREAM - +, "
+    "xrevrange STREAM + -, zcard KEY, zrange KEY 0 1, zrangebyscore KEY 0 1, "
+    "zrevrange KEY 0 1, zrevrangebyscore KEY 1 0, zscore KEY m"
+)
+_REPORTING: Final = _commands(
+    "del OWN, eval return 0, expire OWN 1, hdel OWN f, hincrby OWN f 1, hset OWN f 1, "
+    "hsetnx OWN f 1, pexpire OWN 1, sadd OWN m, srem OWN m, xadd STREAM * v 1, zadd OWN 1 m, "
+    "zrem OWN m, zremrangebyscore OWN 0 1"
+)
+_WORKING: Final = _commands(
+    "append KEY 1, brpop KEY 1, evalsha 00000000 0, lpush KEY 1, rpush KEY 1, "
+    "script|load return, set KEY 1, unlink KEY, xack STREAM g 0-1, "
+    "xautoclaim STREAM g c 0 0-0, xdel STREAM 0-1, xgroup DELCONSUMER STREAM g c, "
+    "xsetid STREAM 0-1, xreadgroup GROUP g c STREAMS STREAM >, xtrim STREAM MINID 0"
+)
 # The channels of Celery's remote control and events, and what is done there.
 CHANNELS: Final = ("celery.pidbox", "celeryev")
 _CONTROLLED: Final = ("psubscribe", "publish", "punsubscribe", "script|exists")
@@ -91,17 +61,11 @@ _FORGETTING: Final[dict[str, Command]] = {"bgrewriteaof": ()}
 _SAMPLES: Final = _READING | _REPORTING | _WORKING | _FORGETTING
 
 # What no role but admin has: with these a client takes over the server or what it holds.
-_DANGEROUS: Final[dict[str, Command]] = {
-    "acl|setuser": ("probe",),
-    "bgsave": (),
-    "config|set": ("maxmemory-policy", "noeviction"),
-    "debug": ("SLEEP", "0"),
-    "flushall": (),
-    "migrate": ("127.0.0.1", "1", _KEY, "0", "1"),
-    "module|load": ("/probe",),
-    "replicaof": ("NO", "ONE"),
-    "slaveof": ("NO", "ONE"),
-}
+_DANGEROUS: Final = _commands(
+    "acl|setuser probe, bgsave, config|set maxmemory-policy noeviction, debug SLEEP 0, "
+    "flushall, migrate 127.0.0.1 1 KEY 0 1, module|load /probe, replicaof NO ONE, "
+    "slaveof NO ONE"
+)
 
 
 class Role(NamedTuple):
@@ -183,3 +147,62 @@ EMBEDDED_RULES: Final = " ".join(
     ["~*", "allchannels", "+@all", "-@admin", "-@dangerous"]
     + [f"+{name}" for name in LEARNER.commands]
 )
+
+
+def refusals(
+    client: redis.Redis, commands: Mapping[str, Command]
+) -> dict[str, redis.ResponseError]:
+    """Return how Redis refuses each command that it does not accept from this user.
+
+    The commands are queued in a transaction that is discarded, so that none is carried out. Without
+    a server that queues them, none is sent. Of a cluster each master is asked.
+
+    Args:
+        client: a client of the user in question.
+        commands: the commands, as they are sent, by name.
+
+    Raises:
+        redis.RedisError: the server cannot be reached, or does not queue commands.
+    """
+    refused: dict[str, redis.ResponseError] = {}
+    for server in servers_of(client):
+        refused |= _refusals_of(server, commands)
+    return refused
+
+
+def _refusals_of(
+    server: redis.Redis, commands: Mapping[str, Command]
+) -> dict[str, redis.ResponseError]:
+    refused = {}
+    with server.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
+        connection: Any = single.connection
+        _require_answer(connection, "MULTI", b"OK")
+        try:
+            _require_answer(connection, "PING", b"QUEUED")
+            for name, command in commands.items():
+                connection.send_command(*command, check_health=False)
+                try:
+                    answer = connection.read_response()
+                except redis.exceptions.MovedError:
+                    pass  # the user may send it; another node has the key
+                except redis.ResponseError as error:
+                    refused[name] = error
+                else:
+                    _require(answer, b"QUEUED")
+            _require_answer(connection, "DISCARD", b"OK")
+        except BaseException:
+            # What is queued is gone with the connection.
+            connection.disconnect()
+            raise
+    return refused
+
+
+def _require_answer(connection: Any, command: str, answer: bytes) -> None:  # noqa: ANN401 - redis-py has no type for it
+    connection.send_command(command, check_health=False)
+    _require(connection.read_response(), answer)
+
+
+def _require(answer: object, expected: bytes) -> None:
+    if answer not in (expected, expected.decode()):
+        message = "the server does not queue the commands of a transaction"
+        raise redis.ResponseError(message)

@@ -50,123 +50,63 @@ def _absolute_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSettings:
-    """The settings of an agent's process; read once and passed on."""
+    """The settings of an agent's process; read once and passed on.
 
-    home: Annotated[
-        Path,
-        Meta(
-            description="Folder for the database, the embedded Redis's data, the spool and the "
-            "artifacts."
-        ),
-    ] = field(default_factory=default_home)
-    trusted_folders: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Folders whose `trackrecord.toml` is read in full when a process starts "
-            "there. Of any other working directory only `project` is read."
-        ),
-        SettingCheck(_absolute_folders),
-    ] = ()
+    Attributes:
+        home: folder for the database, the embedded Redis's data, the spool and the artifacts.
+        trusted_folders: folders whose `trackrecord.toml` is read in full when a process starts
+            there. Of any other working directory only `project` is read.
+        project: project of outcomes and questions that do not name one.
+        redis_url: URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`; of the nodes of
+            a cluster, `redis+cluster://host:port,host:port`; or of Sentinels,
+            `redis+sentinel://host:port,host:port/master`. If unset, the embedded Redis in `home` is
+            used.
+        redis_prefix: prefix of every key in Redis.
+        stream_shards: number of shards that the stream and the keys of projects are divided into,
+            by project: the same for all agents and workers. More than one is for a Redis Cluster.
+        redis_replicas: how many replicas must have an outcome before it counts as sent; until then
+            it stays in the spool. With 0, a master that dies may lose outcomes that it had just
+            acknowledged.
+        redis_connect_timeout_s: how long an agent waits for a connection to Redis.
+        redis_timeout_s: how long an agent waits for a reply from Redis.
+        max_body_bytes: largest size of an outcome's body.
+        queue_max: maximum number of outcomes that wait in an agent's memory.
+        flush_timeout_s: how long an agent that exits waits for Redis before it writes the remaining
+            outcomes to the spool.
+        retry_after_s: how long an agent waits before it tries an unreachable Redis again.
+        spool_folder: folder of the spool, on another disk than `home` for example. If unset,
+            `spool` in `home` is used.
+        spool_max_bytes: maximum size of the whole spool. Outcomes that do not fit are dropped.
+        holdout: share of tasks that `rankings()` and `context()` give nothing, so that the effect
+            of advice can be measured. Decided by a hash of the project and the `task_id`.
+            `trackrecord effect --enable` and `--disable` go before it.
+        explore: how much entries that are little known are tried: not at all (`off`), cautiously
+            (`some`), or as often as each may be the best (`full`).
+    """
+
+    home: Path = field(default_factory=default_home)
+    trusted_folders: Annotated[tuple[str, ...], SettingCheck(_absolute_folders)] = ()
     project: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=MAX_CHARS,
-            description="Project of outcomes and questions that do not name one.",
-        ),
-        SettingCheck(checked_project),
+        str, Meta(min_length=1, max_length=MAX_CHARS), SettingCheck(checked_project)
     ] = DEFAULT_PROJECT
-    redis_url: Annotated[
-        str | None,
-        Meta(
-            description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`; of the "
-            "nodes of a cluster, `redis+cluster://host:port,host:port`; or of Sentinels, "
-            "`redis+sentinel://host:port,host:port/master`. If unset, the embedded Redis in `home` "
-            "is used."
-        ),
-        SettingCheck(checked_redis_url),
-    ] = field(default=None, repr=False)
-    redis_prefix: Annotated[
-        str,
-        Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z", description="Prefix of every key in Redis."),
-    ] = "trackrecord"
-    stream_shards: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=MOST_SHARDS,
-            description="Number of shards that the stream and the keys of projects are divided "
-            "into, by project: the same for all agents and workers. More than one is for a Redis "
-            "Cluster.",
-        ),
-    ] = 1
-    redis_replicas: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=10,
-            description="How many replicas must have an outcome before it counts as sent; until "
-            "then it stays in the spool. With 0, a master that dies may lose outcomes that it had "
-            "just acknowledged.",
-        ),
-    ] = 0
-    redis_connect_timeout_s: Annotated[
-        Seconds, Meta(description="How long an agent waits for a connection to Redis.")
-    ] = 0.5
-    redis_timeout_s: Annotated[
-        Seconds, Meta(description="How long an agent waits for a reply from Redis.")
-    ] = 1.0
-    max_body_bytes: Annotated[
-        int,
-        Meta(ge=1024, le=64 * MAX_BODY_BYTES, description="Largest size of an outcome's body."),
-    ] = MAX_BODY_BYTES
-    queue_max: Annotated[
-        int, Meta(ge=1, description="Maximum number of outcomes that wait in an agent's memory.")
-    ] = 10_000
+    redis_url: Annotated[str | None, SettingCheck(checked_redis_url)] = field(
+        default=None, repr=False
+    )
+    redis_prefix: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")] = "trackrecord"
+    stream_shards: Annotated[int, Meta(ge=1, le=MOST_SHARDS)] = 1
+    redis_replicas: Annotated[int, Meta(ge=0, le=10)] = 0
+    redis_connect_timeout_s: Seconds = 0.5
+    redis_timeout_s: Seconds = 1.0
+    max_body_bytes: Annotated[int, Meta(ge=1024, le=64 * MAX_BODY_BYTES)] = MAX_BODY_BYTES
+    queue_max: Annotated[int, Meta(ge=1)] = 10_000
     # How many outcomes are in one pipelined write to Redis.
     publish_batch: Inner[int] = 500
-    flush_timeout_s: Annotated[
-        Seconds,
-        Meta(
-            description="How long an agent that exits waits for Redis before it writes the "
-            "remaining outcomes to the spool."
-        ),
-    ] = 2.0
-    retry_after_s: Annotated[
-        Seconds,
-        Meta(description="How long an agent waits before it tries an unreachable Redis again."),
-    ] = 1.0
-    spool_folder: Annotated[
-        Path | None,
-        Meta(
-            description="Folder of the spool, on another disk than `home` for example. If unset, "
-            "`spool` in `home` is used."
-        ),
-    ] = None
-    spool_max_bytes: Annotated[
-        int,
-        Meta(
-            ge=0,
-            description="Maximum size of the whole spool. Outcomes that do not fit are dropped.",
-        ),
-    ] = 256 * MIB
-    holdout: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=0.9,
-            description="Share of tasks that `rankings()` and `context()` give nothing, so "
-            "that the effect of advice can be measured. Decided by a hash of the project "
-            "and the `task_id`. `trackrecord effect --enable` and `--disable` go before it.",
-        ),
-    ] = 0.0
-    explore: Annotated[
-        Explore,
-        Meta(
-            description="How much entries that are little known are tried: not at all (`off`), "
-            "cautiously (`some`), or as often as each may be the best (`full`)."
-        ),
-    ] = "some"
+    flush_timeout_s: Seconds = 2.0
+    retry_after_s: Seconds = 1.0
+    spool_folder: Path | None = None
+    spool_max_bytes: Annotated[int, Meta(ge=0)] = 256 * MIB
+    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    explore: Explore = "some"
     errors: ErrorRules = field(default=ErrorRules())
     memories: MemoryRules = field(default=MemoryRules())
     context: ContextRules = field(default=ContextRules())
@@ -272,42 +212,17 @@ def nearest_setting(name: str) -> str | None:
 
 # The daemon's settings by name, without its rules: an agent often shares the daemon's environment,
 # and need not import the declarations of what it does not use.
-DAEMONS_OWN: Final = frozenset(
-    {
-        "batch_size",
-        "broker_url",
-        "claim_idle_s",
-        "consolidation_crontab",
-        "database_timeout_s",
-        "database_url",
-        "log_level",
-        "rankings_max_age_s",
-        "strategies",
-        "timezone",
-        "worker_concurrency",
-    }
+_DAEMONS_OWN: Final = (
+    "batch_size broker_url claim_idle_s consolidation_crontab database_timeout_s database_url "
+    "log_level rankings_max_age_s strategies timezone worker_concurrency"
 )
+DAEMONS_OWN: Final = frozenset(_DAEMONS_OWN.split())
 # As above, for the sections that say what the daemon serves and reads.
-DAEMONS_SERVICES: Final = {
-    "capture": frozenset({"checks", "exclude", "programs", "projects", "prompts"}),
-    "hooks": frozenset(
-        {
-            "catch_up_s",
-            "inject",
-            "moment",
-            "prompt_tokens",
-            "session_tokens",
-        }
-    ),
-    "http": frozenset(
-        {
-            "host",
-            "names",
-            "open_to_local_users",
-            "port",
-            "token",
-        }
-    ),
-    "traces": frozenset({"idle_s"}),
+_DAEMONS_SERVICES: Final = {
+    "capture": "checks exclude programs projects prompts",
+    "hooks": "catch_up_s inject moment prompt_tokens session_tokens",
+    "http": "host names open_to_local_users port token",
+    "traces": "idle_s",
 }
+DAEMONS_SERVICES: Final = {name: {*each.split()} for name, each in _DAEMONS_SERVICES.items()}
 _said: set[str] = set()

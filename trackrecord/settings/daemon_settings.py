@@ -23,12 +23,9 @@ from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy, stra
 
 from .agent_settings import AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
-from .hook_settings import HookSettings
-from .http_settings import HttpSettings
-from .retention_settings import RetentionSettings
 from .server_urls import checked_database_url, checked_redis_url, database_url_of
+from .service_settings import HookSettings, HttpSettings, RetentionSettings, TraceRules
 from .setting_values import SettingCheck, read_values
-from .trace_rules import TraceRules
 
 
 def _checked_strategies(own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
@@ -53,93 +50,55 @@ def _checked_timezone(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonSettings(AgentSettings):
-    """The declaration of every setting; `settings.Settings` is built on it."""
+    """The declaration of every setting; `settings.Settings` is built on it.
 
-    broker_url: Annotated[
-        str | None,
-        Meta(
-            description="URL of the Redis server of Celery's wake-ups, if it is not that of "
-            "`redis_url`. A Redis Cluster cannot carry them: beside one it must be set. What it "
-            "holds may be lost at any time."
-        ),
-        SettingCheck(checked_redis_url),
-    ] = field(default=None, repr=False)
-    database_url: Annotated[
-        str | None,
-        Meta(
-            description="URL of the database, `sqlite:///…` or `postgresql://…`. If unset, "
-            "`trackrecord.db` in `home` is used."
-        ),
-        SettingCheck(checked_database_url),
-    ] = field(default=None, repr=False)
-    database_timeout_s: Annotated[
-        Seconds,
-        Meta(
-            description="How long a transaction waits for a lock. After that its batch is tried "
-            "again later."
-        ),
-    ] = 5.0
-    batch_size: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=10_000,
-            description="Maximum number of outcomes in one transaction of a worker.",
-        ),
-    ] = 2000
+    Attributes:
+        broker_url: URL of the Redis server of Celery's wake-ups, if it is not that of `redis_url`.
+            A Redis Cluster cannot carry them: beside one it must be set. What it holds may be lost
+            at any time.
+        database_url: URL of the database, `sqlite:///…` or `postgresql://…`. If unset,
+            `trackrecord.db` in `home` is used.
+        database_timeout_s: how long a transaction waits for a lock. After that its batch is tried
+            again later.
+        batch_size: maximum number of outcomes in one transaction of a worker.
+        claim_idle_s: how long a worker must be silent before another worker takes over its entries.
+        rankings_max_age_s: age at which cached rankings are computed again even without new
+            outcomes. The longer a project has had none, the later this is: as long again, and six
+            hours at most.
+        worker_concurrency: number of processes of one Celery worker. If unset, a worker has two,
+            and that of `trackrecord up` two threads in one process with beat.
+        consolidation_crontab: when consolidation runs, as a crontab: minute, hour, day of the
+            month, month, day of the week.
+        timezone: time zone of the crontab.
+        log_level: lowest level of the messages that are logged.
+        strategies: your own strategies, recognised in addition to the twelve built-in ones: a JSON
+            array of objects with `name_en`, `name_zh`, `phrases`, `splits_by` and `slug`.
+    """
+
+    broker_url: Annotated[str | None, SettingCheck(checked_redis_url)] = field(
+        default=None, repr=False
+    )
+    database_url: Annotated[str | None, SettingCheck(checked_database_url)] = field(
+        default=None, repr=False
+    )
+    database_timeout_s: Seconds = 5.0
+    batch_size: Annotated[int, Meta(ge=1, le=10_000)] = 2000
     # How long one drain task works, and how long it waits on an empty stream before it ends.
     drain_slice_s: Inner[float] = 10.0
     drain_block_s: Inner[float] = 10.0
-    claim_idle_s: Annotated[
-        Seconds,
-        Meta(
-            description="How long a worker must be silent before another worker takes over its "
-            "entries."
-        ),
-    ] = 30.0
+    claim_idle_s: Seconds = 30.0
     # The longest pause before a worker tries an unreachable database again.
     backoff_max_s: Inner[float] = 10.0
     # The minimum time between two refreshes of the same project's rankings.
     refresh_every_s: Inner[float] = 0.25
-    rankings_max_age_s: Annotated[
-        Seconds,
-        Meta(
-            description="Age at which cached rankings are computed again even without new "
-            "outcomes. The longer a project has had none, the later this is: as long again, and "
-            "six hours at most."
-        ),
-    ] = 900.0
+    rankings_max_age_s: Seconds = 900.0
     # How long rankings stay in Redis when they are not refreshed.
     rankings_ttl_s: Inner[int] = 7 * 86_400
-    worker_concurrency: Annotated[
-        Annotated[int, Meta(ge=1, le=64)] | None,
-        Meta(
-            description="Number of processes of one Celery worker. If unset, a worker has two, and "
-            "that of `trackrecord up` two threads in one process with beat."
-        ),
-    ] = None
-    consolidation_crontab: Annotated[
-        str,
-        Meta(
-            description="When consolidation runs, as a crontab: minute, hour, day of the month, "
-            "month, day of the week."
-        ),
-    ] = "0 3 * * *"
-    timezone: Annotated[
-        str, Meta(description="Time zone of the crontab."), SettingCheck(_checked_timezone)
-    ] = "UTC"
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Meta(description="Lowest level of the messages that are logged."),
-    ] = "info"
-    strategies: Annotated[
-        tuple[Strategy, ...],
-        Meta(
-            description="Your own strategies, recognised in addition to the twelve built-in ones: "
-            "a JSON array of objects with `name_en`, `name_zh`, `phrases`, `splits_by` and `slug`."
-        ),
-        SettingCheck(_checked_strategies),
-    ] = ()
+    worker_concurrency: Annotated[int, Meta(ge=1, le=64)] | None = None
+    consolidation_crontab: str = "0 3 * * *"
+    timezone: Annotated[str, SettingCheck(_checked_timezone)] = "UTC"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    strategies: Annotated[tuple[Strategy, ...], SettingCheck(_checked_strategies)] = ()
     scoring: ScoringRules = field(default=ScoringRules())
     criteria: CriteriaRules = field(default=CriteriaRules())
     decay: DecayRules = field(default=DecayRules())

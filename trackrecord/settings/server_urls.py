@@ -22,27 +22,12 @@ _MOST_PORT: Final = 65_535
 _MOST_TIMEOUT_S: Final = 86_400
 # Options that a text can express; redis-py takes the names of its Python objects as well, and fails
 # with them later. `protocol` and `decode_responses` change the form of the replies that we read.
-_OPTIONS: Final = frozenset(
-    {
-        "client_name",
-        "db",
-        "health_check_interval",
-        "max_connections",
-        "password",
-        "retry_on_timeout",
-        "socket_connect_timeout",
-        "socket_keepalive",
-        "socket_timeout",
-        "ssl_ca_certs",
-        "ssl_ca_path",
-        "ssl_cert_reqs",
-        "ssl_certfile",
-        "ssl_check_hostname",
-        "ssl_keyfile",
-        "ssl_password",
-        "username",
-    }
+_OPTION_NAMES: Final = (
+    "client_name db health_check_interval max_connections password retry_on_timeout "
+    "socket_connect_timeout socket_keepalive socket_timeout ssl_ca_certs ssl_ca_path ssl_cert_reqs "
+    "ssl_certfile ssl_check_hostname ssl_keyfile ssl_password username"
 )
+_OPTIONS: Final = frozenset(_OPTION_NAMES.split())
 # How to log in at the Sentinels, which have users of their own.
 _SENTINELS_USER: Final = frozenset({"sentinel_username", "sentinel_password"})
 _ADDRESS: Final = re.compile(r"(?:\[[^][]+\]|[^][:]*)(?::(?P<port>[0-9]{0,9}))?", re.ASCII)

@@ -1,8 +1,8 @@
 """Read the values of settings by their declarations, for agents and for the daemon.
 
-A declaration is a frozen dataclass. A field's annotation says everything about a setting: its type,
-its bounds and its description (`msgspec.Meta`), and a check of its own (`SettingCheck`). Values
-come from the environment as text and from TOML with types; both are read alike.
+A declaration is a frozen dataclass. A field's annotation says what a setting may be: its type, its
+bounds (`msgspec.Meta`), and a check of its own (`SettingCheck`); the docstring says what it is for.
+Values come from the environment as text and from TOML with types; both are read alike.
 """
 
 import math
@@ -40,14 +40,12 @@ class Annotation:
     Attributes:
         kind: the type without what is annotated.
         bounds: the bounds of a value.
-        description: the meaning of the setting, for docs/settings.md.
         checks: further checks.
         is_setting: whether a user may set it; if not, only code may.
     """
 
     kind: Any
     bounds: msgspec.Meta = _UNBOUNDED
-    description: str = ""
     checks: tuple[SettingCheck, ...] = ()
     is_setting: bool = True
 
@@ -79,7 +77,6 @@ def _taken_apart(hint: Any) -> Annotation:  # noqa: ANN401 - any annotation
     return Annotation(
         plain,
         bounds=metas[0] if metas else _UNBOUNDED,
-        description=next((meta.description for meta in metas if meta.description), ""),
         checks=tuple(note for note in notes if isinstance(note, SettingCheck)),
         is_setting=INNER not in notes,
     )

@@ -3,7 +3,7 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -13,8 +13,8 @@ from trackrecord.inflight.errors import ErrorType
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport, Resolution, error_report
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
-from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
-from .small_body import decoded, refuse_unstorable
+from .outcome import Moment, TaskId, epoch_seconds
+from .small_body import SmallForm
 
 # Redis holds ids in lists whose items a blank ends.
 ReportId = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^\S+\Z")]
@@ -84,18 +84,6 @@ class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
         return "tool_failure" if found == "unknown" and self.tool_name else found
 
 
-_decoder = msgspec.json.Decoder(ErrorBody)
-
-
-def decode_error(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> ErrorBody:
-    """Decode and check one body.
-
-    Raises:
-        InvalidErrorReport: it is too large, not JSON, not an object, a field is of the wrong type
-            or range, or one that the report needs is missing. The message never repeats the body's
-            content.
-    """
-    error = decoded(_decoder, body, what="error", max_bytes=max_bytes, refusal=InvalidErrorReport)
-    names = ("project", "task_id", "error_id", "attempt_id")
-    refuse_unstorable(error, names, refusal=InvalidErrorReport)
-    return error
+decode_error: Final = SmallForm(
+    ErrorBody, "error", InvalidErrorReport, "project task_id error_id attempt_id"
+).decode

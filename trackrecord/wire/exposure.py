@@ -10,8 +10,7 @@ import msgspec
 from trackrecord.errors import InvalidExposure
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
-from .outcome import MAX_BODY_BYTES
-from .small_body import decoded, encoded, refuse_unstorable
+from .small_body import SmallForm
 
 MAX_ENTRIES: Final = 1000
 
@@ -37,32 +36,12 @@ class ExposureBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     revision: Annotated[int, msgspec.Meta(ge=0, le=2**53)] = 0
 
 
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(ExposureBody)
-
-
-def encode_exposure(exposure: ExposureBody) -> bytes:
-    """Return the body of an exposure.
-
-    Raises:
-        InvalidExposure: it has a text that JSON cannot hold.
-    """
-    return encoded(_encoder, exposure, what="exposure", refusal=InvalidExposure)
-
-
-def decode_exposure(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> ExposureBody:
-    """Decode and check one body.
-
-    Raises:
-        InvalidExposure: it is too large, not JSON, not an object, or a field is of the wrong type
-            or range. The message never repeats the body's content.
-    """
-    exposure = decoded(
-        _decoder, body, what="exposure", max_bytes=max_bytes, refusal=InvalidExposure
-    )
-    if len(exposure.entries) > MAX_ENTRIES:
-        message = f"the exposure has {len(exposure.entries)} entries, {MAX_ENTRIES} are allowed"
-        raise InvalidExposure(message)
-    names = ("project", "exposure_id", "task_id", "entries")
-    refuse_unstorable(exposure, names, refusal=InvalidExposure)
-    return exposure
+_FORM: Final = SmallForm(
+    ExposureBody,
+    "exposure",
+    InvalidExposure,
+    "project exposure_id task_id entries",
+    {"entries": MAX_ENTRIES},
+)
+encode_exposure: Final = _FORM.encode
+decode_exposure: Final = _FORM.decode

@@ -4,7 +4,7 @@ All input from outside is checked here, once, whichever way it came.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -12,8 +12,8 @@ from trackrecord.errors import InvalidFeedback
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 from trackrecord.learning.text.slug import ANTI_PREFIX
 
-from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
-from .small_body import decoded, refuse_unstorable
+from .outcome import Moment, TaskId, epoch_seconds
+from .small_body import SmallForm
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
@@ -79,20 +79,9 @@ def _slug(name: str, slug_of: Callable[[str], str | None]) -> str | None:
     return rest if rest != name and slug_of(rest) == rest else slug_of(name)
 
 
-_decoder = msgspec.json.Decoder(FeedbackBody)
-
-
-def decode_feedback(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> FeedbackBody:
-    """Decode and check one body.
-
-    Raises:
-        InvalidFeedback: it is too large, not JSON, not an object, a field is of the wrong type or
-            range, or it does not name exactly one subject. The message never repeats the body's
-            content.
-    """
-    feedback = decoded(
-        _decoder, body, what="feedback", max_bytes=max_bytes, refusal=InvalidFeedback
-    )
-    names = ("project", "feedback_id", "task_id", "source", "pattern", "criterion", "memory")
-    refuse_unstorable(feedback, names, refusal=InvalidFeedback)
-    return feedback
+decode_feedback: Final = SmallForm(
+    FeedbackBody,
+    "feedback",
+    InvalidFeedback,
+    "project feedback_id task_id source pattern criterion memory",
+).decode

@@ -3,7 +3,7 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
@@ -12,7 +12,7 @@ from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
-from .small_body import decoded, refuse_unstorable
+from .small_body import SmallForm
 from .storable import storable_text
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -32,7 +32,7 @@ class MemoryBody(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-_decoder = msgspec.json.Decoder(MemoryBody)
+_FORM: Final = SmallForm(MemoryBody, "memory", InvalidMemory, "project memory_id source")
 
 
 def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody:
@@ -42,8 +42,7 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
         InvalidMemory: it is too large, not JSON, not an object, a field is of the wrong type or
             range, or its text is blank. The message never repeats the body's content.
     """
-    memory = decoded(_decoder, body, what="memory", max_bytes=max_bytes, refusal=InvalidMemory)
-    refuse_unstorable(memory, ("project", "memory_id", "source"), refusal=InvalidMemory)
+    memory = _FORM.decode(body, max_bytes=max_bytes)
     checked_text(memory.text)
     return memory
 

@@ -1,77 +1,79 @@
 """Encode and decode a small body of the stream: a memory, an exposure, an error and the like."""
 
 import re
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
 
 import msgspec
+
+from .outcome import MAX_BODY_BYTES
 
 _Body = TypeVar("_Body")
 _UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
-def encoded(
-    encoder: msgspec.json.Encoder, body: object, *, what: str, refusal: type[Exception]
-) -> bytes:
-    """Return a body as JSON.
+@dataclass(frozen=True)
+class SmallForm(Generic[_Body]):
+    """The form of one kind of small body.
 
-    Args:
-        encoder: the encoder.
-        body: the body.
-        what: what messages call it.
-        refusal: what is raised if it has a text that JSON cannot hold.
+    Attributes:
+        kind: the class of its bodies.
+        what: what messages call one.
+        refusal: what is raised for one that is not valid. The message never repeats its content.
+        checked: the fields whose texts must be storable, as they are: a text, texts or None.
+        most: by field, how many texts it may have.
     """
-    try:
-        return encoder.encode(body)
-    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        message = f"the {what} cannot be written as JSON ({type(error).__name__})"
-        raise refusal(message) from None
 
+    kind: type[_Body]
+    what: str
+    refusal: type[Exception]
+    checked: str
+    most: Mapping[str, int] = field(default_factory=dict)
 
-def decoded(
-    decoder: msgspec.json.Decoder[_Body],
-    body: bytes,
-    *,
-    what: str,
-    max_bytes: int,
-    refusal: type[Exception],
-) -> _Body:
-    """Return the decoded body.
+    @cached_property
+    def _decoder(self) -> msgspec.json.Decoder[_Body]:
+        return msgspec.json.Decoder(self.kind)
 
-    Args:
-        decoder: of its type.
-        body: as it came.
-        what: what messages call it.
-        max_bytes: how large it may be.
-        refusal: what is raised if it is too large, not JSON, or not of its type. The message never
-            repeats the body's content.
-    """
-    if len(body) > max_bytes:
-        message = f"the {what} has {len(body)} bytes, {max_bytes} are allowed"
-        raise refusal(message)
-    try:
-        return decoder.decode(body)
-    except RecursionError:
-        message = f"the {what} is nested too deeply"
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        message = f"invalid {what}: {_without_value(str(error))}"
-    raise refusal(message)
+    def encode(self, body: _Body) -> bytes:
+        """Return a body as JSON; raise the refusal if it has a text that JSON cannot hold."""
+        try:
+            return msgspec.json.encode(body)
+        except (msgspec.MsgspecError, UnicodeEncodeError) as error:
+            message = f"the {self.what} cannot be written as JSON ({type(error).__name__})"
+            raise self.refusal(message) from None
 
+    def decode(self, body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> _Body:
+        """Decode and check one body.
 
-def refuse_unstorable(body: object, names: Iterable[str], *, refusal: type[Exception]) -> None:
-    """Refuse texts that databases cannot store.
+        It is refused if it is too large, not JSON, not an object, or a field is of the wrong type
+        or range, or is missing.
+        """
+        decoded = self._decoded(body, max_bytes)
+        for name, most in self.most.items():
+            if (count := len(getattr(decoded, name))) > most:
+                message = f"the {self.what} has {count} {name}, {most} are allowed"
+                raise self.refusal(message)
+        for name in self.checked.split():
+            value: str | tuple[str, ...] = getattr(decoded, name) or ""
+            texts = (value,) if isinstance(value, str) else value
+            if any(_UNSTORABLE.search(text) for text in texts):
+                message = f"field {name} contains a NUL character or a lone surrogate"
+                raise self.refusal(message)
+        return decoded
 
-    Args:
-        body: as it was decoded.
-        names: its fields that are a text, several texts or None.
-        refusal: what is raised; the message names the field.
-    """
-    for name in names:
-        value: str | tuple[str, ...] = getattr(body, name) or ""
-        texts = (value,) if isinstance(value, str) else value
-        if any(_UNSTORABLE.search(text) for text in texts):
-            message = f"field {name} contains a NUL character or a lone surrogate"
-            raise refusal(message)
+    def _decoded(self, body: bytes, max_bytes: int) -> _Body:
+        if len(body) > max_bytes:
+            message = f"the {self.what} has {len(body)} bytes, {max_bytes} are allowed"
+            raise self.refusal(message)
+        try:
+            return self._decoder.decode(body)
+        except RecursionError:
+            message = f"the {self.what} is nested too deeply"
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            message = f"invalid {self.what}: {_without_value(str(error))}"
+        raise self.refusal(message)
 
 
 def _without_value(reason: str) -> str:

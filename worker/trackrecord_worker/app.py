@@ -4,9 +4,12 @@ Celery carries wake-ups only. A lost or doubled one changes nothing: the outcome
 on the stream, and every task finds its own work.
 """
 
+import os
+import time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import redis
 import structlog
 from celery.signals import (
     setup_logging,
@@ -22,13 +25,51 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
 from trackrecord.process.logs import configure_logs
-from trackrecord.redis.client import EmbeddedCredentials
+from trackrecord.redis.client import EmbeddedCredentials, worker_client
+from trackrecord.redis.problems import memory_is_full
 from trackrecord.settings.server_urls import is_cluster_url, server_group
 from trackrecord.settings.settings import Settings, load_settings
 
 from .job_table import TASKS
 from .process_services import TrackrecordApp
 from .schedule import beat_schedule
+
+_PAUSE_S = 1.0
+
+
+def make_room(app: TrackrecordApp, settings: Settings) -> None:
+    """Return when Redis takes entries again; one that is away is left to the worker's own tries."""
+    if not _is_full(settings):
+        return
+    _log.warning("redis_full", effect="the worker learns what waits, and begins when there is room")
+    app.stages.tell_ready()
+    while _is_full(settings):
+        # In a process of its own: the worker forks, and must have no connection open by then.
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _learn(app)
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(_PAUSE_S)
+    _log.info("redis_has_room_again")
+
+
+def _is_full(settings: Settings) -> bool:
+    try:
+        with worker_client(settings) as client:
+            return memory_is_full(client)
+    except (redis.RedisError, OSError):
+        return False
+
+
+def _learn(app: TrackrecordApp) -> None:
+    try:
+        app.stages.get().drain.run()
+    except (ServerUnavailable, redis.RedisError) as error:
+        _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
+
 
 _log = structlog.get_logger(__name__)
 
@@ -46,7 +87,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
     app.steps["worker"].add("trackrecord_worker.celery_steps.before_forks:BeforeForks")
-    app.steps["worker"].add("trackrecord_worker.celery_steps.embedded_beat:EmbeddedBeat")
+    app.steps["worker"].add("trackrecord_worker.celery_steps.beat:EmbeddedBeat")
     app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:StallNotice")
     # For `trackrecord up`.
     app.user_options["worker"] |= {
@@ -167,8 +208,6 @@ def _do_without_remote_control(sender: Any, **_signal: object) -> None:  # noqa:
 @worker_init.connect
 def _make_room(**_signal: object) -> None:
     """Learn until Redis's memory has room: Celery cannot begin without."""
-    from .celery_steps.make_room import make_room
-
     make_room(app, settings)
 
 

@@ -16,7 +16,7 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.hook_settings import HookSettings
+from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from trackrecord.settings.hook_settings import HookSettings
+from trackrecord.settings.service_settings import HookSettings
 
 from ..sources.source import Log, Source
 

@@ -1,11 +1,10 @@
-"""One agent of the demo, in a process of its own: asks and publishes as any agent would."""
+"""One agent of the demo, in a process of its own: publishes as any agent would."""
 
 import argparse
 import time
 
 import trackrecord
 
-from .following import followed_reports
 from .planted import reports
 
 # A simulated agent works a thousand times faster than a real one: now and then it must wait for
@@ -20,14 +19,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--agent", type=int, required=True)
     parser.add_argument("--outcomes", type=int, required=True)
-    parser.add_argument("--follow", action="store_true")
     given = parser.parse_args()
-    if given.follow:
-        told = followed_reports(
-            trackrecord.rankings, seed=given.seed, agent=given.agent, tasks=given.outcomes
-        )
-    else:
-        told = reports(seed=given.seed, agent=given.agent, outcomes=given.outcomes, now=time.time())
+    told = reports(seed=given.seed, agent=given.agent, outcomes=given.outcomes, now=time.time())
     for number, report in enumerate(told, start=1):
         trackrecord.publish(**report)
         if number % _FLUSH_EVERY == 0:

@@ -8,13 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-from sqlalchemy import Engine
-
 from trackrecord.errors import DemoFailed
-from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.process.python_command import python_command
@@ -22,11 +18,7 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
-from trackrecord.resources.figures.effect import EffectAnswer, hold_out, measure_effect
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord.store.advice.effect import read_effect
-from trackrecord.store.advice.exposures import read_exposures
-from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.migrate import store_at
@@ -36,14 +28,10 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon
 
-from .following import planted_rate
 from .planted import PROCEDURES, PROJECT, STRATEGIES
 
 _POLL_S = 0.1
 _DEADLINE_S = 300.0
-# The fleet that follows what was learnt: a tenth of the outcomes, but enough to say something.
-_FEWEST_TASKS = 400
-_HOLDOUT = 0.3
 
 
 @dataclass(frozen=True)
@@ -57,8 +45,6 @@ class DemoResult:
         standings: where the patterns stand.
         records: the competence records.
         rankings: what an agent would get now.
-        effect: what advice did for a fleet that follows it.
-        planted_effect: what it did in truth.
     """
 
     outcomes: int
@@ -67,8 +53,6 @@ class DemoResult:
     standings: tuple[Standing, ...]
     records: tuple[Competence, ...]
     rankings: Rankings
-    effect: EffectAnswer
-    planted_effect: float
 
 
 def run_demo(
@@ -136,13 +120,10 @@ def _simulate(
             standings = [each.standing for each in patterns_of(it)]
             records = read_competences(connection, project_id)
         rankings = reader.read(project=PROJECT, budget=500)
-        effect, planted = _follow(settings, engine, agents, outcomes, seed, step)
         return DemoResult(
             outcomes=outcomes,
             agents=agents,
             seconds=seconds,
-            effect=effect,
-            planted_effect=planted,
             standings=tuple(standings),
             records=tuple(records),
             rankings=rankings,
@@ -155,49 +136,9 @@ def _has_records(reader: RankingsReader) -> bool:
     return document is not None and bool(document.competences)
 
 
-def _follow(
-    settings: Settings,
-    engine: Engine,
-    agents: int,
-    outcomes: int,
-    seed: int,
-    step: Callable[[str, int, int], None],
-) -> tuple[EffectAnswer, float]:
-    """Let a fleet follow its recommendations; return the measured effect and the true one."""
-    tasks = max(_FEWEST_TASKS, outcomes // 10)
-    with reading(engine) as connection:
-        project_id = project_id_of(connection, PROJECT)
-        assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-    hold_out(engine, settings, PROJECT, _HOLDOUT, by="the demo")
-
-    def done() -> int:
-        with reading(engine) as connection:
-            return sum(read_effect(connection, project_id).tasks)
-
-    def learnt() -> int:
-        with reading(engine) as connection:
-            return count_outcomes(connection, project_id).outcomes - outcomes
-
-    with _fleet(settings, agents, tasks, seed, "--follow") as processes:
-        _until(
-            lambda: learnt() >= tasks,
-            each_time=lambda: step("following what was learnt", learnt(), tasks),
-            alive=lambda: _check(processes),
-        )
-    _until(lambda: done() >= tasks)
-    with reading(engine) as connection:
-        effect = measure_effect(connection, PROJECT, setting=0.0)
-        exposures = read_exposures(connection, project_id, limit=tasks)
-        trials = trials_of(exposures, read_runs(connection, project_id, limit=tasks)).ended
-    rates: dict[bool, list[float]] = {True: [], False: []}
-    for trial in trials:
-        rates[trial.is_given].append(planted_rate(trial.run.patterns))
-    return effect, fmean(rates[True]) - fmean(rates[False])
-
-
 @contextmanager
 def _fleet(
-    settings: Settings, agents: int, outcomes: int, seed: int, *more: str
+    settings: Settings, agents: int, outcomes: int, seed: int
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
     environment = {**os.environ, **settings.as_environment()}
     processes = [
@@ -207,7 +148,6 @@ def _fleet(
                 "--seed", str(seed),
                 "--agent", str(agent),
                 "--outcomes", str(outcomes // agents + (agent < outcomes % agents)),
-                *more,
             ),
             env=environment,
             # Ctrl-C reaches the terminal's whole foreground; the demo ends its agents itself.
@@ -257,10 +197,6 @@ def comparison(result: DemoResult) -> dict[str, Any]:
         "outcomes_per_s": round(result.outcomes / result.seconds),
         "strategies": list(_strategies(result)),
         "procedures": list(_procedures(result)),
-        "effect": {
-            "planted": result.planted_effect,
-            "measured": result.effect.to_document(),
-        },
         "prompt": result.rankings.prompt,
         "tokens": result.rankings.tokens,
         "left_out": result.rankings.left_out,

@@ -21,18 +21,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trackrecord.errors import TrackrecordError
-from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX
 
-from ..metrics.requests import PAGE, surface_of
+from ..metrics.routes import PAGE, surface_of
 from ..protocol.answers import RequestRefused
 from ..protocol.callers import OWNER, REPORTER, Caller
 from ..protocol.connections import came_over_socket
 from ..protocol.listening import is_loopback
 from .sessions import PATH as SESSION
 from .sessions import Sessions
-from .stored_tokens import reporting_token
-from .tokens import Tokens
+from .tokens import Tokens, reporting_token
 
 _REPORTING: Final = ("otlp", "health")
 # As much as the server waits for.

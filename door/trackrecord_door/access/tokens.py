@@ -8,21 +8,27 @@ The reading is done on a thread of its own: questions that take long do not dela
 
 import asyncio
 import contextlib
+import fcntl
+import hmac
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import StoreUnavailable, TrackrecordError
 from trackrecord.learning.text.times import believed_age
-from trackrecord.wire.access_tokens import id_of_token, is_token_of
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.wire.access_tokens import id_of_token, is_token_of, new_token, token_of_secret
 
 from ..protocol.callers import Caller
 from ..query_service import QueryService
 
 if TYPE_CHECKING:
     from trackrecord.resources.operation.tokens import KnownToken
+
 
 # How long a token that was revoked is accepted at most.
 REMEMBERED_S: Final = 5.0
@@ -131,3 +137,66 @@ class Tokens:
         # Nobody waits for it, and the next use of the token is another occasion.
         with contextlib.suppress(TrackrecordError, RuntimeError):
             await self._floor.ask(lambda: note_token_used(self._floor.engine, token_id))
+
+
+_FILE: Final = "http-token"
+_LEAST_CHARS: Final = 32
+
+
+def has_tokens(settings: DaemonSettings) -> bool:
+    """Return whether there are tokens in the store that permit the use of the front door.
+
+    Raises:
+        StoreUnavailable: the database cannot be used.
+    """
+    from trackrecord.resources.operation.tokens import list_tokens
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.database.migrate import store_at
+
+    url = settings.effective_database_url
+    with (
+        store_at(url, timeout_s=settings.database_timeout_s) as engine,
+        reading(engine) as connection,
+    ):
+        return any(token.is_valid for token in list_tokens(connection))
+
+
+def with_own_token(settings: DaemonSettings) -> DaemonSettings:
+    """Return the settings with the token of this home, unless one is set or unnecessary.
+
+    It is in a file that only the owner of the home can read, and stays the same, because programs
+    that were started with it run on.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    http = settings.http
+    if http.token is not None or http.open_to_local_users:
+        return settings
+    return replace(settings, http=replace(http, token=_own_token(settings.home)))
+
+
+def reporting_token(token: str | None) -> str:
+    """Return the token that may only report traces, logs and scores, derived from the own one.
+
+    Programs get this one, because they send it to whatever listens on the port.
+
+    Args:
+        token: the server's own token; None if it needs none.
+    """
+    if token is None:
+        return ""
+    return token_of_secret(hmac.digest(token.encode(), b"report", "sha256"))
+
+
+def _own_token(home: Path) -> str:
+    make_private_folder(home)
+    with open_private(home / _FILE) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        token = file.read().strip()
+        if len(token) < _LEAST_CHARS:  # none yet, or a part of one
+            token = new_token()
+            file.truncate(0)
+            file.write(f"{token}\n")
+        return token

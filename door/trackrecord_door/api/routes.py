@@ -19,9 +19,8 @@ from trackrecord.errors import TrackrecordError
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.query_service import QueryService
 
-from ..protocol.answers import API, JSON, RequestRefused, problem
+from ..protocol.answers import API, JSON, RequestRefused, problem, status_of
 from ..protocol.callers import Permission, caller_of, check_permitted
-from ..protocol.statuses import status_of
 
 _log = structlog.get_logger(__name__)
 

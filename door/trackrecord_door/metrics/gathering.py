@@ -30,7 +30,7 @@ from trackrecord_producers.delivery.drops import OUTCOME_ADVICE
 from trackrecord_producers.publishing.publish import dropped
 from trackrecord_producers.spool.files import spool_size
 
-from .requests import Answered, Requests
+from .routes import Answered, Requests
 
 _log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ from trackrecord.resources.operation.flow import Flow
 from trackrecord.resources.operation.metrics import FleetFigures, ProjectFigures
 
 from .gathering import Figures, FleetScrape
-from .requests import Answered
+from .routes import Answered
 
 
 class FigureCollector(Collector):

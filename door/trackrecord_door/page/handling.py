@@ -116,7 +116,7 @@ def _act(service: QueryService, request: Request, action: Action, form: Form) ->
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: ConfirmedAction, form: Form) -> Response:
     from trackrecord.resources.declaration.checks import decided_by
-    from trackrecord_door.protocol.statuses import status_of
+    from trackrecord_door.protocol.answers import status_of
 
     from .rendering import redirect, render_question
 

@@ -1,4 +1,4 @@
-"""Answers in the type of the request, as OTLP/HTTP asks for: protobuf or JSON."""
+"""Statuses, and answers in the type of the request, as OTLP/HTTP asks for: protobuf or JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,8 @@ from typing import Any, Final
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
+
+from trackrecord import errors
 
 API: Final = "/api/v1"
 PROBLEM: Final = "application/problem+json"
@@ -99,3 +101,25 @@ def refused(request: Request, refusal: RequestRefused) -> Response:
 def as_json(document: object, status: int = 200) -> Response:
     """Return a document as JSON."""
     return Response(msgspec.json.encode(document), status, media_type=JSON)
+
+
+_STATUSES: Final[tuple[tuple[type[errors.TrackrecordError], int], ...]] = (
+    (errors.UnknownId, 404),
+    (errors.AmbiguousId, 409),
+    (errors.DecisionRefused, 409),
+    (errors.TransferRefused, 409),
+    (errors.ServerUnavailable, 503),
+    (errors.EndpointAway, 503),
+    (errors.ExtraMissing, 501),
+    (errors.SchemaTooNew, 503),
+    (errors.SettingsError, 500),
+)
+_MISTAKE_OF_THE_CALLER: Final = 422
+
+
+def status_of(error: errors.TrackrecordError) -> int:
+    """Return the HTTP status for an error; its message is one line that may be shown."""
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return status
+    return _MISTAKE_OF_THE_CALLER

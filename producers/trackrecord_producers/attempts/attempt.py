@@ -256,9 +256,9 @@ class Attempt:
         if self.task_id is None:
             return ""
         # Imports asyncio, which is there already where this is awaited.
-        from ..awaitable import aerror_context
+        from trackrecord.process.async_calls import beside
 
-        return await aerror_context(self.task_id, include_resolved, lang, project=self.project)
+        return await beside(self.error_context, include_resolved, lang)
 
     @property
     def project(self) -> str | None:

@@ -1,6 +1,6 @@
 """The fields of an outcome, as a type checker sees them in `publish()` and in attempts.
 
-They are those of the wire format, and what has only one reading beside it: see `coercion`.
+They are those of the wire format, and what has only one reading beside it: see `body`.
 """
 
 from collections.abc import Mapping, Sequence

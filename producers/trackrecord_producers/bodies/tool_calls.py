@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from trackrecord.wire.outcome import ToolCall
 
-from .unknown_names import say_unknown
+from .remarks import say_unknown
 
 Say = Callable[[str, str], None]
 

@@ -19,6 +19,7 @@ from trackrecord.prompt.reading import client
 from trackrecord.prompt.reading.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
 from trackrecord.wire.hint import HintBody, decode_hint, encode_hint
+from trackrecord.wire.kinds import Kind
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
 from ..delivery.diversion import current_diversion
@@ -65,6 +66,7 @@ class _Answer(Protocol):
 
 _P = ParamSpec("_P")
 _A = TypeVar("_A", bound=_Answer)
+_B = TypeVar("_B")
 
 
 def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
@@ -89,16 +91,9 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
         Its id, or None if it was dropped; `dropped` counts why. Also None where a test's own
         rankings were read and nothing captures reports.
     """
-    if given_readers.get() is not None and current_diversion() is None:
-        return None
-    try:
-        exposure_id = exposure.exposure_id or new_id()
-        body = encode_exposure(msgspec.structs.replace(exposure, exposure_id=exposure_id))
-        decode_exposure(body)
-    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-        count_fault(error)
-        return None
-    return exposure_id if accept(WaitingItem(body, names_project=True, kind="exposure")) else None
+    exposure_id = exposure.exposure_id or new_id()
+    named = msgspec.structs.replace(exposure, exposure_id=exposure_id)
+    return exposure_id if _publish("exposure", named, encode_exposure, decode_exposure) else None
 
 
 def publish_hint(hint: HintBody) -> str | None:
@@ -109,18 +104,25 @@ def publish_hint(hint: HintBody) -> str | None:
     Returns:
         Its id, or None if it was dropped; `dropped` counts why.
     """
+    parts = (hint.project, hint.session, hint.agent, hint.entry)
+    whole = "\0".join(parts).encode(errors="replace")
+    hint_id = hint.hint_id or blake2b(whole, digest_size=16).hexdigest()
+    named = msgspec.structs.replace(hint, hint_id=hint_id)
+    return hint_id if _publish("hint", named, encode_hint, decode_hint) else None
+
+
+def _publish(
+    kind: Kind, body: _B, encode: Callable[[_B], bytes], decode: Callable[[bytes], _B]
+) -> bool:
     if given_readers.get() is not None and current_diversion() is None:
-        return None
+        return False
     try:
-        parts = (hint.project, hint.session, hint.agent, hint.entry)
-        whole = "\0".join(parts).encode(errors="replace")
-        hint_id = hint.hint_id or blake2b(whole, digest_size=16).hexdigest()
-        body = encode_hint(msgspec.structs.replace(hint, hint_id=hint_id))
-        decode_hint(body)
+        encoded = encode(body)
+        decode(encoded)
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
         count_fault(error)
-        return None
-    return hint_id if accept(WaitingItem(body, names_project=True, kind="hint")) else None
+        return False
+    return accept(WaitingItem(encoded, names_project=True, kind=kind))
 
 
 def _report_recalls(answer: _Answer) -> None:

@@ -7,14 +7,51 @@ themselves.
 
 from collections.abc import Sequence
 from time import monotonic
+from typing import Any, NamedTuple
 
 import msgspec
 import redis
 
-from trackrecord.inflight.adoption import Adoption, adopt_errors
+from trackrecord.inflight.reports import task_digest
+from trackrecord.inflight.scripts import ADOPT
+from trackrecord.inflight.store import unavailable
+from trackrecord.redis.keys import Keys
 from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.waiting import WaitingItem
+
+
+class Adoption(NamedTuple):
+    """The errors that an attempt's outcome may count as its own.
+
+    Attributes:
+        project: the task's project.
+        task_id: the task.
+        outcome_id: the outcome that will count it; asking again gives it the same.
+        age_s: how long ago the attempt began: Redis tells by its own clock what came since.
+    """
+
+    project: str
+    task_id: str
+    outcome_id: str
+    age_s: float
+
+
+def adopt_errors(client: redis.Redis, keys: Keys, adoptions: Sequence[Adoption]) -> list[int]:
+    """Return how many errors each of the outcomes adopts; 0 where Redis refuses.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached.
+    """
+    try:
+        with client.pipeline(transaction=False) as pipe:
+            for adoption in adoptions:
+                task = keys.task_in_flight(task_digest(adoption.task_id), adoption.project)
+                pipe.eval(ADOPT, 1, task, adoption.outcome_id, round(adoption.age_s * 1000))
+            answers: list[Any] = pipe.execute(raise_on_error=False)
+    except (redis.RedisError, OSError) as error:
+        raise unavailable(error) from error
+    return [answer if isinstance(answer, int) else 0 for answer in answers]
 
 
 class _Attempted(msgspec.Struct):

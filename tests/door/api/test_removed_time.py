@@ -14,8 +14,7 @@ import pytest
 from tests.door.api.served_store import MARKS, OURS, ServedStore
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.http_settings import HttpSettings
-from trackrecord.settings.retention_settings import RetentionSettings
+from trackrecord.settings.service_settings import HttpSettings, RetentionSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from trackrecord.errors import UnknownProject
-from trackrecord_door.page import recent_effect
-from trackrecord_door.page.recent_effect import RecentEffects
+from trackrecord_door.page.views import overview as recent_effect
+from trackrecord_door.page.views.overview import RecentEffects
 from trackrecord_door.query_service import QueryService
 
 

@@ -88,11 +88,11 @@ _NEEDED: Final = (
     "resources.experience.pattern_standings", "resources.figures.explain",
     "resources.prompt_documents.changing", "resources.reports.run_exposures",
     "resources.reports.runs",
-    "store.advice.lesson_decisions", "store.advice.lesson_runs",
+    "store.advice.lesson_decisions",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
-    "store.memories.recall", "store.memories.write", "store.outcomes.feedback.feedback_list",
-    "store.patterns.decide", "store.patterns.tags",
+    "store.memories.recall", "store.memories.write", "store.outcomes.feedback.feedback",
+    "store.patterns.decide",
     "store.advice.run_records", "store.advice.runs", "store.advice.worker_counts",
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cache
 from inspect import get_annotations, unwrap
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Concatenate, Final, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, Concatenate, Final, Literal, ParamSpec, Self, TypeVar
 
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
@@ -80,6 +80,22 @@ class Answer(Struct, frozen=True):
     """
 
     _first: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def taken(cls, *sources: object, **given: Any) -> Self:  # noqa: ANN401 - the class's fields
+        """Return an answer; fields that are not given are those of objects, the first that has one.
+
+        Args:
+            sources: what was found.
+            given: the fields that are called otherwise there, or are worked out.
+        """
+        for name in cls.__struct_fields__:
+            if name not in given:
+                for source in sources:
+                    if hasattr(source, name):
+                        given[name] = getattr(source, name)
+                        break
+        return cls(**given)
 
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""

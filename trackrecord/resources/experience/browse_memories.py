@@ -11,7 +11,7 @@ from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.checks import AgentName, Choice, Share, checking
 from trackrecord.resources.declaration.paging import Order
-from trackrecord.store.advice.causes import CausingRun, runs_named, tasks_of_exposures
+from trackrecord.store.advice.lesson_decisions import LessonRun, runs_named, tasks_of_exposures
 from trackrecord.store.memories.browse import SORTED_BY, browse_memories
 
 from .memories import Memory, MemoryChange, memory_filter
@@ -85,7 +85,7 @@ class Causes:
         tasks: the tasks that were handed it, by the id of the exposure.
     """
 
-    runs: Mapping[str, CausingRun]
+    runs: Mapping[str, LessonRun]
     tasks: Mapping[str, str]
 
 

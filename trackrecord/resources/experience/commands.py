@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final, Literal, Self
-
-from msgspec.structs import asdict as fields_of
+from typing import Any, Final, Self
 
 from trackrecord.learning.advice.moments.commands import Command, CommandState
 
-from ..access.project_store import Transaction, change_project, read_project
+from ..access.project_store import Transaction, read_project
 from ..declaration.checks import (
     Choice,
     CommandId,
@@ -20,11 +15,18 @@ from ..declaration.checks import (
     Name,
     Reason,
     checking,
-    decided_by,
 )
 from ..declaration.paging import sorting_of
 from ..declaration.resource import Answer, Instant, Resource
-from .lessons import LessonChange, LessonRunAnswer
+from .lessons import (
+    DECIDES,
+    Dismissal,
+    LessonChange,
+    LessonDecisionAnswer,
+    LessonRunAnswer,
+    behind,
+    whole_id_of,
+)
 
 _FEW: Final = 2
 
@@ -80,10 +82,7 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
         **more: Any,  # noqa: ANN401 - a subclass's fields
     ) -> Self:
         """Return what was counted as an answer."""
-        counted = fields_of(command)
-        for name in ("key", "outcomes", "is_whole", "is_wrapped", "told"):
-            del counted[name]
-        return cls(**counted, dismissed=dismissed, _command=command, **more)
+        return cls.taken(command, dismissed=dismissed, _command=command, **more)
 
     @property
     def command(self) -> Command:
@@ -110,7 +109,7 @@ class CommandDetails(CommandAnswer, frozen=True, kw_only=True):
     history: tuple[LessonChange, ...]
 
 
-class CommandDecisionAnswer(Answer, frozen=True):
+class CommandDecisionAnswer(LessonDecisionAnswer, frozen=True):
     """A decision about a command, and whether it changed anything.
 
     Attributes:
@@ -120,21 +119,6 @@ class CommandDecisionAnswer(Answer, frozen=True):
         by: who decided.
         reason: why; null without a reason.
     """
-
-    id: str
-    action: Literal["dismiss", "restore"]
-    changed: bool
-    by: str
-    reason: str | None
-
-    @property
-    def in_words(self) -> str:
-        """What became of it."""
-        if self.action == "dismiss":
-            said = "dismissed" if self.changed else "was dismissed already"
-        else:
-            said = "restored" if self.changed else "was not dismissed"
-        return f"{self.id}: {said}"
 
 
 @checking
@@ -189,39 +173,17 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
         UnknownId: the project has no such command, or had none at that moment.
         AmbiguousId: several commands' ids begin so.
     """
-    from trackrecord.store.advice.lesson_decisions import lesson_history
-    from trackrecord.store.advice.lesson_runs import runs_of_outcomes
-
-    every = {each.id: each for each in _all_commands(it)}
-    lines = {each.id: each.line for each in every.values()}
-    shown = every[_whole_id(command_id, lines, it.project)]
-    runs = runs_of_outcomes(it.connection, it.project_id, shown.command.outcomes)
-    decisions = lesson_history(it.connection, it.project_id, shown.id)
+    known = {each.id: each for each in _all_commands(it)}
+    lines = {each.id: each.line for each in known.values()}
+    shown = known[whole_id_of("command", command_id, lines, it.project)]
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
-        told=shown.command.told,
-        outcomes=tuple(LessonRunAnswer(**asdict(each)) for each in runs),
-        history=tuple(map(LessonChange.of, decisions)),
+        **behind(it, shown.id, shown.command.outcomes),
     )
 
 
-def _whole_id(given: str, lines: Mapping[str, str], project: str) -> str:
-    """Return the id that is meant: what agents are told holds none, so the line is as good."""
-    from trackrecord.resources.access.short_ids import matching, whole_id
-
-    for command_id, line in lines.items():
-        if given == line:
-            return command_id
-    return whole_id(
-        given,
-        matching(given, lines),
-        f"project {project!r} has no command {given!r}",
-        hint="`trackrecord commands list --everything` shows its commands",
-        near=lambda: lines,
-    )
-
-
+_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer, _all_commands)
 COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
 
 
@@ -284,12 +246,7 @@ def show_command(command_id: CommandId, *, project: str | None = None) -> Comman
         return command_details(it, command_id)
 
 
-@COMMANDS.offers(
-    "POST /commands/{command_id}/dismiss",
-    command="dismiss",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@COMMANDS.offers("POST /commands/{command_id}/dismiss", command="dismiss", **DECIDES)
 def dismiss_command(
     command_id: CommandId,
     *,
@@ -308,15 +265,10 @@ def dismiss_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("dismiss", command_id, reason, by, project)
+    return _DISMISSAL.decide("dismiss", command_id, reason, by, project)
 
 
-@COMMANDS.offers(
-    "POST /commands/{command_id}/restore",
-    command="restore",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@COMMANDS.offers("POST /commands/{command_id}/restore", command="restore", **DECIDES)
 def restore_command(
     command_id: CommandId,
     *,
@@ -335,31 +287,4 @@ def restore_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("restore", command_id, reason, by, project)
-
-
-def _decide(
-    action: Literal["dismiss", "restore"],
-    command_id: str,
-    reason: str | None,
-    by: str | None,
-    project: str | None,
-) -> CommandDecisionAnswer:
-    actor, given_reason = decided_by(by, reason)
-    with change_project(project) as it:
-        from trackrecord.store.advice.lesson_decisions import (
-            LessonAction,
-            LessonDecision,
-            decide_lesson,
-            dismissed_lessons,
-        )
-
-        # What is dismissed may not be found any more, and can be restored all the same.
-        lines = {each.id: each.line for each in _all_commands(it)}
-        known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "") | lines
-        whole = _whole_id(command_id, known, it.project)
-        decision = LessonDecision(
-            whole, LessonAction(action), actor, given_reason or "", time.time()
-        )
-        changed = decide_lesson(it.connection, it.project_id, decision)
-    return CommandDecisionAnswer(whole, action, changed, actor, given_reason)
+    return _DISMISSAL.decide("restore", command_id, reason, by, project)

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .select_competences import SelectionResult
 
 _BY_HAND = "by hand"
+# What a procedure is stored with, and is no field of it.
+_NOT_OF_RECORD = ("by", "reason", "project")
 
 
 class PerformanceAnswer(Answer, frozen=True):
@@ -209,11 +211,8 @@ class RecordChange(Answer, frozen=True):
     def of(cls, stored: HistoryEntry) -> Self:
         """Return a change on record as an answer."""
         record = stored.record
-        return cls(
-            action=stored.action,
-            actor=stored.actor,
-            at=stored.at,
-            rationale=stored.rationale,
+        return cls.taken(
+            stored,
             version=record.version if record else None,
             status=record.status.value if record else None,
             salience=record.salience if record else None,
@@ -532,7 +531,7 @@ def select_competences(
         message = "a source tells whose runs vote; by 'seed' records are ranked without votes"
         raise InvalidRequest(message)
     with open_project(project) as store:
-        from .select_procedures import select_procedures
+        from .select_competences import select_procedures
 
         return select_procedures(
             store.engine,
@@ -632,16 +631,7 @@ def add_competence(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    given = {
-        "tools": tools,
-        "triggers": triggers,
-        "skill_name": skill_name,
-        "failure_modes": failure_modes,
-        "tags": tags,
-        "confidence": confidence,
-        "half_life_days": half_life_days,
-        "pinned": pinned,
-    }
+    given = {name: one for name, one in locals().items() if name not in _NOT_OF_RECORD}
     actor, why = decided_by(by, reason)
     with open_project(project) as store:
         from trackrecord.learning.competences.new_record import read_new_competence

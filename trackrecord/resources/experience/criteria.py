@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 from trackrecord.errors import UnknownId
@@ -23,7 +22,6 @@ from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
     from trackrecord.prompt.reading.weighing import Weighing
-    from trackrecord.store.criteria.feedback import Feedback
 
 
 class Criterion(Answer, frozen=True, kw_only=True):
@@ -61,18 +59,15 @@ class Criterion(Answer, frozen=True, kw_only=True):
     def of(cls, standing: CriterionStanding, half_life_days: float, **more: Any) -> Self:  # noqa: ANN401 - a subclass's fields
         """Return a criterion on record as an answer."""
         evidence = standing.evidence
-        return cls(
-            criterion=standing.criterion,
-            weight=standing.weight,
-            formula_weight=standing.formula_weight,
+        return cls.taken(
+            standing,
+            evidence,
             helpful_count=evidence.helpful,
             neutral_count=evidence.neutral,
             harmful_count=evidence.harmful,
             evidence=evidence.decayed_total,
             little_evidence=standing.has_little_evidence,
-            last_validated=evidence.last_validated,
             half_life_days=half_life_days,
-            deprecated=standing.deprecated,
             _standing=standing,
             **more,
         )
@@ -126,11 +121,6 @@ class CriterionFeedbackAnswer(Answer, frozen=True, kw_only=True):
         """The id of the outcome or of the feedback that says so."""
         return self.outcome_id or self.feedback_id
 
-    @classmethod
-    def of(cls, stored: Feedback) -> Self:
-        """Return feedback on record as an answer."""
-        return cls(**asdict(stored))
-
 
 class CriterionDetails(Criterion, frozen=True, kw_only=True):
     """A criterion with its newest feedback.
@@ -170,8 +160,8 @@ def criteria_of(it: Transaction, name: str | None = None) -> list[Criterion]:
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.store.criteria.read import read_criteria
-    from trackrecord.store.outcomes.decay_basis import read_bases
+    from trackrecord.store.criteria.sums import read_criteria
+    from trackrecord.store.outcomes.recorded_rules import read_bases
 
     bases = read_bases(it.connection, it.project_id)
     half_lives = it.settings.rules.half_lives if bases is None else bases.half_lives
@@ -224,7 +214,7 @@ def details_of(
     return CriterionDetails.of(
         criterion.standing,
         criterion.half_life_days,
-        feedback=tuple(CriterionFeedbackAnswer.of(each) for each in page),
+        feedback=tuple(map(CriterionFeedbackAnswer.taken, page)),
         cursor=cursor_of(page[-1].place) if len(found) > shown else None,
     )
 

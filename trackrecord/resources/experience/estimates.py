@@ -63,24 +63,19 @@ class EstimateAnswer(Answer, frozen=True, kw_only=True):
 
         low, high = estimate.posterior.interval
         tally, effect = estimate.tally, estimate.effect
-        return cls(
+        return cls.taken(
+            estimate,
+            tally,
             words=sentence(estimate),
             rate=estimate.posterior.mean,
             low=low,
             high=high,
             level=estimate.level.value,
-            runs=tally.runs,
-            tasks=tally.tasks,
-            successes=tally.successes,
-            decayed_runs=tally.decayed_runs,
-            decayed_successes=tally.decayed_successes,
-            usual=estimate.usual,
             prior=estimate.usual,
             effect=effect.difference if effect.is_known else None,
             effect_low=effect.low if effect.is_known else None,
             effect_high=effect.high if effect.is_known else None,
             effect_groups=effect.strata,
-            is_worth_recommending=estimate.is_worth_recommending,
         )
 
 

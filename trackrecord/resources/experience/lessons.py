@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-from msgspec.structs import asdict as fields_of
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
@@ -24,10 +22,13 @@ from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Mapping, Sequence
 
     from trackrecord.store.advice.lesson_decisions import LessonDecision
 
+    from .commands import CommandAnswer
+
+_Decided = TypeVar("_Decided", bound="LessonDecisionAnswer")
 # From the least to the most trusted.
 _STATES = (LessonState.FADED, LessonState.SEEN, LessonState.ESTABLISHED)
 
@@ -117,12 +118,9 @@ class LessonAnswer(Answer, frozen=True, kw_only=True):
         **more: Any,  # noqa: ANN401 - a subclass's fields
     ) -> Self:
         """Return a lesson that was counted as an answer."""
-        counted = fields_of(lesson)
-        for name in ("lines", "also", "outcomes", "only_source", "has_way_out"):
-            del counted[name]
-        return cls(
+        return cls.taken(
+            lesson,
             text=lesson.lines["en"],
-            **counted,
             dismissed=dismissal is not None,
             _lesson=lesson,
             _agents=agents,
@@ -283,35 +281,100 @@ def details_of(it: Transaction, lesson_id: str) -> LessonDetails:
         UnknownId: the project has no such lesson, or had none at that moment.
         AmbiguousId: several lessons' ids begin so.
     """
-    from trackrecord.store.advice.lesson_decisions import lesson_history
-    from trackrecord.store.advice.lesson_runs import runs_of_outcomes
-
     known = {each.id: each for each in _all_lessons(it)}
-    shown = known[_whole_lesson_id(lesson_id, known, it.project)]
+    shown = known[whole_id_of("lesson", lesson_id, dict.fromkeys(known, ""), it.project)]
     lesson = shown.lesson
-    runs = runs_of_outcomes(it.connection, it.project_id, lesson.outcomes)
-    decisions = lesson_history(it.connection, it.project_id, lesson.id)
     return LessonDetails.of(
         lesson,
         shown.agents,
         shown.dismissal,
-        lines=lesson.lines,
-        also=lesson.also,
-        outcomes=tuple(LessonRunAnswer(**asdict(each)) for each in runs),
-        history=tuple(map(LessonChange.of, decisions)),
+        **behind(it, lesson.id, lesson.outcomes),
     )
 
 
-def _whole_lesson_id(given: str, known: Collection[str], project: str) -> str:
+def behind(it: Transaction, lesson_id: str, outcomes: Sequence[int]) -> dict[str, Any]:
+    """Return the runs behind a lesson or a command, and the decisions about it, as its details."""
+    from trackrecord.store.advice.lesson_decisions import lesson_history, runs_of_outcomes
+
+    runs = runs_of_outcomes(it.connection, it.project_id, outcomes)
+    decisions = lesson_history(it.connection, it.project_id, lesson_id)
+    return {
+        "outcomes": tuple(map(LessonRunAnswer.taken, runs)),
+        "history": tuple(map(LessonChange.of, decisions)),
+    }
+
+
+def whole_id_of(noun: str, given: str, known: Mapping[str, str], project: str) -> str:
+    """Return the id of the lesson or the command for which a text stands.
+
+    Args:
+        noun: "lesson" or "command".
+        given: the id, the beginning of it, or the line: what agents are told holds no id.
+        known: the ids that there are, with the line of each; "" without one.
+        project: whose they are.
+
+    Raises:
+        UnknownId: there is none.
+        AmbiguousId: several ids begin so.
+    """
     from trackrecord.resources.access.short_ids import matching, whole_id
 
+    for command_id, line in known.items():
+        if given == line:
+            return command_id
     return whole_id(
         given,
         matching(given, known),
-        f"project {project!r} has no lesson {given!r}",
-        hint="`trackrecord lessons list --everything` shows its lessons",
+        f"project {project!r} has no {noun} {given!r}",
+        hint=f"`trackrecord {noun}s list --everything` shows its {noun}s",
         near=lambda: known,
     )
+
+
+@dataclass(frozen=True)
+class Dismissal(Generic[_Decided]):
+    """Dismissing things of a kind, so that no agent is told of them, and restoring them.
+
+    Attributes:
+        noun: "lesson" or "command".
+        answer: the class of the answer.
+        everything: returns those of a project.
+    """
+
+    noun: str
+    answer: type[_Decided]
+    everything: Callable[[Transaction], Sequence[LessonAnswer | CommandAnswer]]
+
+    def decide(
+        self,
+        action: Literal["dismiss", "restore"],
+        given_id: str,
+        reason: str | None,
+        by: str | None,
+        project: str | None,
+    ) -> _Decided:
+        """Dismiss or restore what an id, or the beginning of one, stands for."""
+        actor, given_reason = decided_by(by, reason)
+        with change_project(project) as it:
+            from trackrecord.store.advice.lesson_decisions import (
+                LessonAction,
+                LessonDecision,
+                decide_lesson,
+                dismissed_lessons,
+            )
+
+            # What is dismissed may not be found any more, and can be restored all the same.
+            found = {each.id: getattr(each, "line", "") for each in self.everything(it)}
+            known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "") | found
+            whole = whole_id_of(self.noun, given_id, known, it.project)
+            decision = LessonDecision(
+                whole, LessonAction(action), actor, given_reason or "", time.time()
+            )
+            changed = decide_lesson(it.connection, it.project_id, decision)
+        return self.answer(whole, action, changed, actor, given_reason)
+
+
+_DISMISSAL: Final = Dismissal("lesson", LessonDecisionAnswer, _all_lessons)
 
 
 def _with_example(lesson: LessonAnswer) -> str:
@@ -320,6 +383,9 @@ def _with_example(lesson: LessonAnswer) -> str:
     return said if not example or example.rstrip(".") in said else f"{said} ({example})"
 
 
+DECIDES: Final[dict[str, Any]] = {
+    "permission": "admin", "in_words": lambda decided: decided.in_words,
+}  # fmt: skip
 LESSONS = Resource(
     "lessons",
     "Show what tool calls teach, and dismiss what does not help.\n\n"
@@ -385,12 +451,7 @@ def show_lesson(lesson_id: LessonId, *, project: str | None = None) -> LessonDet
         return details_of(it, lesson_id)
 
 
-@LESSONS.offers(
-    "POST /lessons/{lesson_id}/dismiss",
-    command="dismiss",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@LESSONS.offers("POST /lessons/{lesson_id}/dismiss", command="dismiss", **DECIDES)
 def dismiss_lesson(
     lesson_id: LessonId,
     *,
@@ -409,15 +470,10 @@ def dismiss_lesson(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("dismiss", lesson_id, reason, by, project)
+    return _DISMISSAL.decide("dismiss", lesson_id, reason, by, project)
 
 
-@LESSONS.offers(
-    "POST /lessons/{lesson_id}/restore",
-    command="restore",
-    permission="admin",
-    in_words=lambda decided: decided.in_words,
-)
+@LESSONS.offers("POST /lessons/{lesson_id}/restore", command="restore", **DECIDES)
 def restore_lesson(
     lesson_id: LessonId,
     *,
@@ -436,31 +492,4 @@ def restore_lesson(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _decide("restore", lesson_id, reason, by, project)
-
-
-def _decide(
-    action: Literal["dismiss", "restore"],
-    lesson_id: str,
-    reason: str | None,
-    by: str | None,
-    project: str | None,
-) -> LessonDecisionAnswer:
-    actor, given_reason = decided_by(by, reason)
-    with change_project(project) as it:
-        from trackrecord.store.advice.lesson_decisions import (
-            LessonAction,
-            LessonDecision,
-            decide_lesson,
-            dismissed_lessons,
-        )
-
-        # A dismissed lesson may not be found any more, and can be restored all the same.
-        known = {each.id for each in _all_lessons(it)}
-        known.update(dismissed_lessons(it.connection, it.project_id))
-        whole = _whole_lesson_id(lesson_id, known, it.project)
-        decision = LessonDecision(
-            whole, LessonAction(action), actor, given_reason or "", time.time()
-        )
-        changed = decide_lesson(it.connection, it.project_id, decision)
-    return LessonDecisionAnswer(whole, action, changed, actor, given_reason)
+    return _DISMISSAL.decide("restore", lesson_id, reason, by, project)

@@ -90,18 +90,11 @@ class Memory(Answer, frozen=True, kw_only=True):
     def of(cls, transaction: Transaction, stored: StoredMemory, **more: Any) -> Self:  # noqa: ANN401 - a subclass's fields
         """Return a memory on record as an answer."""
         rules = transaction.settings.memories
-        return cls(
-            id=stored.id,
-            text=stored.text,
-            type=stored.state.type,
+        return cls.taken(
+            stored,
+            stored.state,
             source=stored.sources[0] if stored.sources else None,
-            sources=stored.sources,
-            confidence=stored.state.confidence,
             effective_confidence=effective_confidence(rules, stored.state, transaction.moment),
-            created_at=stored.created_at,
-            last_recalled_at=stored.last_recalled_at,
-            superseded_by=stored.superseded_by,
-            supersedes=stored.supersedes,
             _row=stored.row,
             **more,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -250,25 +250,8 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     @classmethod
     def of(cls, stored: PatternChange) -> Self:
         """Return a change on record as an answer."""
-        counts = asdict(stored.evidence)
-        del counts["is_disputed"]
-        speakers = tuple(
-            SpeakerCountsAnswer(
-                **{name: each[name] for name in SpeakerCountsAnswer.__annotations__}
-            )
-            for each in counts.pop("speakers")
-        )
-        return cls(
-            at=stored.at,
-            aspect=stored.aspect,
-            before=stored.before,
-            after=stored.after,
-            **counts,
-            speakers=speakers,
-            decision=stored.decision,
-            by=stored.actor,
-            reason=stored.reason,
-        )
+        speakers = tuple(map(SpeakerCountsAnswer.taken, stored.evidence.speakers))
+        return cls.taken(stored, stored.evidence, speakers=speakers, by=stored.actor)
 
 
 class PatternDetails(PatternAnswer, frozen=True, kw_only=True):
@@ -466,7 +449,7 @@ def details_of(it: Transaction, pattern_id: str, *, examples: int | None = None)
     changes = read_changes(it.connection, it.project_id, pattern.slug)
     return PatternDetails.of(
         pattern,
-        examples=tuple(ExampleAnswer(**asdict(each)) for each in observed),
+        examples=tuple(map(ExampleAnswer.taken, observed)),
         history=tuple(map(PatternChangeAnswer.of, changes)),
         _pattern=pattern,
     )
@@ -708,7 +691,7 @@ def tag_pattern(
         message = "no tag to add or to remove was given"
         raise InvalidTag(message)
     with change_project(project) as it:
-        from trackrecord.store.patterns.tags import change_tags
+        from trackrecord.store.patterns.decide import change_tags
 
         from .pattern_standings import pattern_slug
 

@@ -13,11 +13,11 @@ from trackrecord.resources.declaration.resource import Answer, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.learning.advice.effect.comparison import ArmMean, Comparison
+    from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.learning.advice.effect.report import EffectReport
     from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
-    from trackrecord.store.advice.effect_decisions import HoldoutDecision
+    from trackrecord.store.advice.effect import HoldoutDecision
 
 _HIGHEST_HOLDOUT: Final = 0.9
 
@@ -33,13 +33,47 @@ class CountedAnswer(Answer, frozen=True):
     tasks: int
     mean: float
 
+
+class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
+    """Failures that were answered with a hint beside failures that were not.
+
+    Attributes:
+        measure: what was compared: whether work resumed within five calls, or whether the same call
+            failed again.
+        given: the failures with a hint, and their mean.
+        withheld: those without.
+        difference: with - without; null where one is missing.
+        low: the lower end of its interval; null where there is none.
+        high: the upper end of its interval; null where there is none.
+    """
+
+    measure: str
+    given: CountedAnswer
+    withheld: CountedAnswer
+    difference: float | None
+    low: float | None
+    high: float | None
+
     @classmethod
-    def of(cls, arm: ArmMean) -> Self:
-        """Return an arm as an answer."""
-        return cls(arm.tasks, arm.mean)
+    def of(cls, found: HintComparison | Comparison, **more: object) -> Self:
+        """Return a comparison as an answer.
+
+        Args:
+            found: the comparison.
+            more: a subclass's fields.
+        """
+        low, high = found.interval.low, found.interval.high
+        return cls.taken(
+            found,
+            given=CountedAnswer.taken(found.given),
+            withheld=CountedAnswer.taken(found.withheld),
+            low=low if isfinite(low) else None,
+            high=high if isfinite(high) else None,
+            **more,
+        )
 
 
-class ComparisonAnswer(Answer, frozen=True, kw_only=True):
+class ComparisonAnswer(HintMeasureAnswer, frozen=True, kw_only=True):
     """Tasks that were given advice beside tasks that were not.
 
     Attributes:
@@ -52,35 +86,8 @@ class ComparisonAnswer(Answer, frozen=True, kw_only=True):
         verdict: what can be said.
     """
 
-    measure: str
-    given: CountedAnswer
-    withheld: CountedAnswer
-    difference: float | None
-    low: float | None
-    high: float | None
     verdict: str
     _comparison: Comparison
-
-    @classmethod
-    def of(cls, found: Comparison, **more: object) -> Self:
-        """Return a comparison as an answer.
-
-        Args:
-            found: the comparison.
-            more: a subclass's fields.
-        """
-        low, high = found.interval.low, found.interval.high
-        return cls(
-            measure=found.measure.name,
-            given=CountedAnswer.of(found.given),
-            withheld=CountedAnswer.of(found.withheld),
-            difference=found.difference,
-            low=low if isfinite(low) else None,
-            high=high if isfinite(high) else None,
-            verdict=found.verdict,
-            _comparison=found,
-            **more,
-        )
 
     @property
     def comparison(self) -> Comparison:
@@ -119,40 +126,6 @@ class BothArmsAnswer(Answer, frozen=True):
 
     given: int
     withheld: int
-
-
-class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
-    """Failures that were answered with a hint beside failures that were not.
-
-    Attributes:
-        measure: what was compared: whether work resumed within five calls, or whether the same call
-            failed again.
-        given: the failures with a hint, and their mean.
-        withheld: those without.
-        difference: with - without; null where one is missing.
-        low: the lower end of its interval; null where there is none.
-        high: the upper end of its interval; null where there is none.
-    """
-
-    measure: str
-    given: CountedAnswer
-    withheld: CountedAnswer
-    difference: float | None
-    low: float | None
-    high: float | None
-
-    @classmethod
-    def of(cls, found: HintComparison) -> Self:
-        """Return a comparison as an answer."""
-        low, high = found.interval.low, found.interval.high
-        return cls(
-            measure=found.measure,
-            given=CountedAnswer.of(found.given),
-            withheld=CountedAnswer.of(found.withheld),
-            difference=found.difference,
-            low=low if isfinite(low) else None,
-            high=high if isfinite(high) else None,
-        )
 
 
 class HintEffectAnswer(Answer, frozen=True, kw_only=True):
@@ -241,9 +214,13 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
             without_outcome=BothArmsAnswer(*report.open),
             nothing_to_hand_out=report.empty,
             more_tasks_needed=report.needed,
-            measures=tuple(map(ComparisonAnswer.of, report.overall)),
+            measures=tuple(
+                ComparisonAnswer.of(each, measure=each.measure.name, _comparison=each)
+                for each in report.overall
+            ),
             kinds=tuple(
-                KindEffectAnswer.of(each, kind=kind) for kind, each in (report.kinds or {}).items()
+                KindEffectAnswer.of(each, measure=each.measure.name, _comparison=each, kind=kind)
+                for kind, each in (report.kinds or {}).items()
             ),
             hints=HintEffectAnswer.of(hints),
             _report=report,
@@ -287,8 +264,7 @@ def measure_effect(connection: Connection, project: str, *, setting: float) -> E
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.advice.effect import MOST_TASKS, read_effect
-    from trackrecord.store.advice.effect_decisions import decided_holdout
+    from trackrecord.store.advice.effect import MOST_TASKS, decided_holdout, read_effect
     from trackrecord.store.advice.hints import read_hint_effect
 
     project_id = project_row(connection, project)
@@ -329,7 +305,7 @@ def hold_out(
 
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.prompt_documents.changing import changing
-    from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
+    from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 
     with changing(engine, settings, project) as connection:
         decision = HoldoutDecision(share, by, reason or "", time.time())

@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
-from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
+from trackrecord.errors import InvalidCursor, InvalidRequest
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Limit, Text, text_of
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from trackrecord.redis.keys import Keys
 
 _PAGE: Final = 500
-# A letter comes with its body, which may have a megabyte.
-_MOST_COMPARED: Final = 50
-_MILLISECONDS_DIGITS: Final = 13
 _AN_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}(?:@[0-9]{1,2})?", re.ASCII)
 # The fields of an entry that hold a body, which names its project.
 _BODIES: Final = tuple(kind.field for kind in KINDS.values())
@@ -123,9 +120,8 @@ def read_letters(
     if after is not None and not _AN_ID.fullmatch(after):
         message = "the cursor is not that of a dead letter"
         raise InvalidCursor(message)
-    last = "+"
     at_once = _PAGE if limit is None or project is not None else min(limit, _PAGE)
-    pages = _pages(client, keys, "-", last, after=after, newest_first=newest_first, at_once=at_once)
+    pages = _pages(client, keys, after=after, newest_first=newest_first, at_once=at_once)
     letters = (_letter(letter_id, fields) for letter_id, fields in pages)
     yield from islice((each for each in letters if project in (None, each.project)), limit)
 
@@ -163,33 +159,27 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
     Args:
         client: a Redis client.
         keys: the names of the keys.
-        ids: of the letters, or their beginnings; None for all that are there now.
+        ids: of the letters; None for all that are there now.
 
     Raises:
-        UnknownId: one of them does not exist; none is put back.
-        AmbiguousId: several letters' ids begin so; none is put back.
         InvalidRequest: of all of them only the beginning was kept.
     """
     from trackrecord.redis.dead_letter_stream import ADDED, CUT
-    from trackrecord.redis.keys import split_mark
 
-    shards = _shards_by_number(client, keys)
     count = cut = 0
-    for letter_id, fields in _wanted(client, keys, ids):
-        if CUT in fields:
-            cut += 1
-            continue
-        original: dict[Any, Any] = {
-            name: value for name, value in fields.items() if name not in ADDED
-        }
-        own_id, number = split_mark(letter_id.decode())
-        shard = shards[number]
-        # One step: in the stream or among the dead letters, never in both or in neither.
-        with client.pipeline(transaction=True) as pipe:
-            pipe.xadd(shard.outcomes, original or {b"v": b""})
-            pipe.xdel(shard.dead, own_id)
-            pipe.execute()
-        count += 1
+    for shard, own_id in _places(client, keys, ids):
+        found: Any = client.xrange(shard.dead, own_id, own_id)
+        for _, fields in found:
+            if CUT in fields:
+                cut += 1
+                continue
+            original = {name: value for name, value in fields.items() if name not in ADDED}
+            # One step: in the stream or among the dead letters, never in both or in neither.
+            with client.pipeline(transaction=True) as pipe:
+                pipe.xadd(shard.outcomes, original or {b"v": b""})
+                pipe.xdel(shard.dead, own_id)
+                pipe.execute()
+            count += 1
     if cut and not count:
         message = (
             "nothing can be put back: the entries were too large, and only their beginning was "
@@ -200,114 +190,36 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
 
 
 def discard_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
-    """Delete dead letters for good; return their number. See `replay_letters`.
+    """Delete dead letters for good; return their number. See `replay_letters`."""
+    places = _places(client, keys, ids)
+    return sum(int(client.xdel(shard.dead, own_id)) for shard, own_id in places)
 
-    Raises:
-        UnknownId: one of them does not exist; none is deleted.
-        AmbiguousId: several letters' ids begin so; none is deleted.
-    """
+
+def _places(
+    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
+) -> Iterator[tuple[Keys, str]]:
+    """Yield the shards of letters and their ids there; later ones are left for the next time."""
     from trackrecord.redis.keys import split_mark
-
-    shards = _shards_by_number(client, keys)
-    count = 0
-    for letter_id, _ in _wanted(client, keys, ids):
-        own_id, number = split_mark(letter_id.decode())
-        count += int(client.xdel(shards[number].dead, own_id))
-    return count
-
-
-def _shards_by_number(client: redis.Redis, keys: Keys) -> dict[int | None, Keys]:
     from trackrecord.redis.shards import all_shards
 
-    return {shard.number: shard for shard in all_shards(client, keys)}
+    shards = {shard.number: shard for shard in all_shards(client, keys)}
+    for letter_id in _known(client, keys, None) if ids is None else ids:
+        own_id, number = split_mark(letter_id)
+        yield shards[number], own_id
 
 
-def _wanted(
-    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
-) -> Iterator[tuple[bytes, Fields]]:
-    """Yield dead letters as Redis has them: their ids and their fields.
-
-    Raises:
-        UnknownId: one of them does not exist; none is yielded.
-        AmbiguousId: several letters' ids begin so; none is yielded.
-    """
-    if ids is None:
-        yield from _all(client, keys)
-        return
-    yield from [_found(client, keys, given) for given in ids]
-
-
-def _found(client: redis.Redis, keys: Keys, given: str) -> tuple[bytes, Fields]:
-    from trackrecord.resources.access.short_ids import matching, whole_id
-
-    message = f"there is no dead letter {given!r}"
-    hint = "`trackrecord dead list` shows them"
-    matches = matching(given, _ids_beginning_with(client, keys, given))
-    letter_id = whole_id(
-        given, matches, message, hint=hint, near=lambda: _ids_near(client, keys, given)
-    )
-    for found_id, fields in _pages(client, keys, *(letter_id.partition("@")[0],) * 2):
-        if found_id.decode() == letter_id:
-            return found_id, fields
-    raise UnknownId(message, hint=hint)  # someone else was quicker
-
-
-def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
-    """Yield the ids of the letters that were set aside shortly before and after a mistyped one."""
-    digits = given.partition("-")[0]
-    is_time = digits.isascii() and digits.isdecimal() and len(digits) <= _MILLISECONDS_DIGITS
-    moment = digits.ljust(_MILLISECONDS_DIGITS, "0") if is_time else "+"
-    before = _pages(client, keys, "-", moment, newest_first=True, at_once=_MOST_COMPARED)
-    beyond = _pages(client, keys, moment, "+", at_once=_MOST_COMPARED) if is_time else ()
-    for letters in (before, beyond):
-        for letter_id, _ in islice(letters, _MOST_COMPARED):
-            yield letter_id.decode()
-
-
-def _ids_beginning_with(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
-    """Yield the ids that may begin with a text."""
-    if span := _span_of(given):
-        for letter_id, _ in _pages(client, keys, *span):
-            yield letter_id.decode()
-
-
-def _span_of(given: str) -> tuple[str, str] | None:
-    """Return between which moments an id that begins with a text was made; None if none does.
-
-    An id begins with its milliseconds.
-    """
-    digits = given.partition("-")[0]
-    if not digits.isascii() or not digits.isdecimal() or len(digits) > _MILLISECONDS_DIGITS:
-        return None
-    if "-" in given:
-        return digits, digits
-    return digits.ljust(_MILLISECONDS_DIGITS, "0"), digits.ljust(_MILLISECONDS_DIGITS, "9")
-
-
-def _all(client: redis.Redis, keys: Keys) -> Iterator[tuple[bytes, Fields]]:
-    """Return all that are there now; those that come back meanwhile are left for the next time."""
-    newest = next(_pages(client, keys, "-", "+", newest_first=True, at_once=1), None)
-    if newest is not None:
-        yield from _pages(client, keys, "-", newest[0].decode().partition("@")[0])
+def _known(client: redis.Redis, keys: Keys, project: str | None) -> list[str]:
+    return [letter.id for letter in read_letters(client, keys, project=project)]
 
 
 def _pages(
-    client: redis.Redis,
-    keys: Keys,
-    first: str,
-    last: str,
-    *,
-    after: str | None = None,
-    newest_first: bool = False,
-    at_once: int = _PAGE,
+    client: redis.Redis, keys: Keys, *, after: str | None, newest_first: bool, at_once: int
 ) -> Iterator[tuple[bytes, Fields]]:
-    """Yield the letters between two ids, of all shards in one order, read in portions.
+    """Yield the letters of all shards in one order, read in portions.
 
     Args:
         client: a Redis client.
         keys: the names of the keys.
-        first: the id, without a shard, from which on letters are meant.
-        last: the id, without a shard, up to which letters are meant.
         after: only the letters that follow the one with this id.
         newest_first: whether the newest come first.
         at_once: how many are read from a shard at once.
@@ -315,9 +227,7 @@ def _pages(
     from trackrecord.redis.shards import all_shards
 
     pages = (
-        _pages_of_shard(
-            client, shard, *_beyond(shard, first, last, after, newest_first), newest_first, at_once
-        )
+        _pages_of_shard(client, shard, *_beyond(shard, after, newest_first), newest_first, at_once)
         for shard in all_shards(client, keys)
     )
     yield from merge(*pages, key=lambda letter: _place(letter[0].decode()), reverse=newest_first)
@@ -332,18 +242,16 @@ def _place(letter_id: str) -> tuple[int, int, int]:
     return int(moment), int(count), -1 if number is None else number
 
 
-def _beyond(
-    shard: Keys, first: str, last: str, after: str | None, newest_first: bool
-) -> tuple[str, str]:
+def _beyond(shard: Keys, after: str | None, newest_first: bool) -> tuple[str, str]:
     """Return the bounds of the letters of a shard that follow a letter of any shard."""
     if after is None:
-        return first, last
+        return "-", "+"
     own_id = after.partition("@")[0]
     follows = _place(shard.mark(own_id)) > _place(after)
     if newest_first:
         follows = _place(shard.mark(own_id)) < _place(after)
     bound = own_id if follows else f"({own_id}"
-    return (first, bound) if newest_first else (bound, last)
+    return ("-", bound) if newest_first else (bound, "+")
 
 
 def _pages_of_shard(
@@ -363,41 +271,35 @@ def _pages_of_shard(
         first, last = (first, beyond) if newest_first else (beyond, last)
 
 
-def _ids_of(
+def _chosen(
     client: redis.Redis,
     keys: Keys,
     ids: Iterable[str] | None,
     *,
     everything: bool,
     project: str | None,
-) -> Sequence[str] | None:
-    """Return the ids of the letters that are meant; None for all that are there.
+) -> Sequence[str]:
+    """Return the ids of the letters that are meant.
 
     Raises:
         InvalidRequest: neither ids nor all letters are asked for, or both.
-        UnknownId: the project has no such letter.
+        UnknownId: there is no such letter, or the project has none.
         AmbiguousId: several letters' ids begin so.
     """
     given = [text_of("ids", each) for each in ids or ()]
     if bool(everything) == bool(given):
         message = "name either the ids of dead letters or, with everything (--all), all of them"
         raise InvalidRequest(message)
-    if project is None:
-        return given or None
     from trackrecord.resources.access.short_ids import matching, whole_id
 
-    known = [letter.id for letter in read_letters(client, keys, project=project)]
-    if everything:
-        return known
-    return [
-        whole_id(
-            each,
-            matching(each, known),
-            f"project {project!r} has no dead letter {each!r}",
-            near=lambda: known,
-        )
+    known = _known(client, keys, project)
+    nobody = "there is no" if project is None else f"project {project!r} has no"
+    hint = "`trackrecord dead list` shows them"
+    return known if everything else [
+        whole_id(each, matching(each, known), f"{nobody} dead letter {each!r}", hint=hint,
+                 near=lambda: known)
         for each in given
-    ]
+    ]  # fmt: skip
 
 
 def count_letters(client: redis.Redis, keys: Keys, project: str) -> int:
@@ -428,13 +330,13 @@ def _reason(letter: DeadLetter) -> str:
 
 _SORTING = sorting_of("dead letters", "id", set_aside="set_aside_at")
 DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not be learnt.")
+_OF_ALL: Final[dict[str, Any]] = {"scope": "all", "needs_store": False}
+_DECIDES: Final = {**_OF_ALL, "permission": "admin", "option_names": {"everything": "all"}}
 
 
 @DEAD_LETTERS.offers(
     "GET /dead-letters",
     command="list",
-    scope="all",
-    needs_store=False,
     sorting=_SORTING,
     in_pages=True,
     pages_in_order=True,
@@ -448,6 +350,7 @@ DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not
         "reason": _reason,
     },
     nothing="no dead letters",
+    **_OF_ALL,
 )
 def list_dead_letters(
     *,
@@ -484,16 +387,13 @@ def list_dead_letters(
 @DEAD_LETTERS.offers(
     "POST /dead-letters/replay",
     command="replay",
-    scope="all",
-    needs_store=False,
-    permission="admin",
     answers=Replayed,
     in_words=lambda count: f"{count} put back into the stream",
-    option_names={"everything": "all"},
     option_help={
         "everything": "Put all dead letters back.",
         "project": "Put back only those that say that they are of this project.",
     },
+    **_DECIDES,
 )
 def replay_dead_letters(
     ids: Annotated[Iterable[str], IdOf("letter")] | None = None,
@@ -515,23 +415,20 @@ def replay_dead_letters(
         TrackrecordError: the message says in one line what is wrong; no letter is put back.
     """
     with open_redis() as (client, settings):
-        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        wanted = _chosen(client, settings.keys, ids, everything=everything, project=project)
         return replay_letters(client, settings.keys, wanted)
 
 
 @DEAD_LETTERS.offers(
     "POST /dead-letters/discard",
     command="discard",
-    scope="all",
-    needs_store=False,
-    permission="admin",
     answers=Discarded,
     in_words=lambda count: f"{count} discarded",
-    option_names={"everything": "all"},
     option_help={
         "everything": "Delete all dead letters.",
         "project": "Delete only those that say that they are of this project.",
     },
+    **_DECIDES,
 )
 def discard_dead_letters(
     ids: Annotated[Iterable[str], IdOf("letter")] | None = None,
@@ -553,5 +450,5 @@ def discard_dead_letters(
         TrackrecordError: the message says in one line what is wrong; no letter is deleted.
     """
     with open_redis() as (client, settings):
-        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        wanted = _chosen(client, settings.keys, ids, everything=everything, project=project)
         return discard_letters(client, settings.keys, wanted)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from trackrecord.settings.agent_settings import AgentSettings
-    from trackrecord.store.patterns.recent import RecentTransition
+    from trackrecord.store.patterns.transitions import RecentTransition
 
 _LONGEST_SHOWN: Final = 200
 # Two command lines, each within the bounds of a hint.
@@ -92,9 +92,8 @@ def changes_between(
     from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
     from trackrecord.prompt.reading.noted_defects import changed_defects
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.competences.consolidation.run_leases import run_lease_name
-    from trackrecord.store.competences.consolidation.unfinished_runs import failed_runs
-    from trackrecord.store.patterns.recent import recent_transitions
+    from trackrecord.store.competences.consolidation.runs import failed_runs, run_lease_name
+    from trackrecord.store.patterns.transitions import recent_transitions
 
     project_id = project_row(connection, project)
     found = list(

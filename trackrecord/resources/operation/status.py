@@ -1,12 +1,13 @@
 """Status: whether the loop is alive, its parts, and how much it has learnt.
 
 A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
-line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow.
+line in `status_` of the command line, and a row in docs/running.md. JSON and HTTP follow.
 """
 
 import time
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import redis
 from sqlalchemy import Connection
@@ -20,8 +21,7 @@ from trackrecord.resources.experience.pattern_standings import count_patterns
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.settings.server_urls import without_password
-from trackrecord.store.advice.effect import ENOUGH_TASKS
-from trackrecord.store.advice.effect_decisions import held_out_projects
+from trackrecord.store.advice.effect import ENOUGH_TASKS, held_out_projects
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_bytes, read_store_status
 from trackrecord.store.memories.read import count_memories
@@ -29,22 +29,11 @@ from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import count_by_counts
 
-from .flow import read_flow
+from .flow import Flow, read_flow
 
 _SLOW_FROM_S: Final = 60.0
 # A person mends the first ones first; `trackrecord commands` shows all.
 _MOST_DEFECTS: Final = 20
-
-
-class _Stands(TypedDict):
-    waiting: int
-    oldest_waiting_s: float | None
-    pending: int
-    dead_letters: int
-    dead_letters_dropped: int
-    lost: int
-    memory_full: bool | None
-    workers: int
 
 
 class StatusAnswer(Answer, frozen=True, kw_only=True):
@@ -144,23 +133,15 @@ def read_status(
         UnknownProject: nothing is on record for the project.
     """
     flow = read_flow(client, settings.keys)
-    stands: _Stands = {
-        "waiting": flow.waiting,
-        "oldest_waiting_s": flow.oldest_waiting_s,
-        "pending": flow.pending,
-        "dead_letters": flow.dead_letters if dead_letters is None else dead_letters,
-        "dead_letters_dropped": flow.dead_letters_dropped,
-        "lost": flow.lost,
-        "memory_full": flow.memory_full,
-        "workers": flow.workers,
-    }
+    if dead_letters is not None:
+        flow = replace(flow, dead_letters=dead_letters)
     learnt = _learnt(connection, settings, project)
-    return StatusAnswer(
+    return StatusAnswer.taken(
+        flow,
         version=__version__,
         home=str(settings.home),
         redis=without_password(settings.effective_redis_url),
         database=without_password(settings.effective_database_url),
-        **stands,
         spooled=spooled,
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
@@ -168,7 +149,7 @@ def read_status(
         standing_defects=_standing_defects(client, connection, settings, project),
         effect=_effect(connection, settings, project),
         is_learning=flow.workers > 0,
-        verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
+        verdict=_verdict(flow, rebuild_due=learnt["rebuild_due"], spooled=spooled),
     )
 
 
@@ -185,20 +166,19 @@ def _learnt(
         settings.rules.half_lives,
         project_id=project_id,
     )
-    return {
-        "outcomes": status.counts.outcomes,
-        "successes": status.counts.successes,
-        "without_verdict": status.counts.without_verdict,
-        "patterns": patterns,
-        "anti_patterns": anti_patterns,
-        "signatures": status.signatures,
-        "competences": count_competences(connection, project_id),
-        "memories": count_memories(connection, project_id),
-        "waiting_episodes": status.waiting_episodes,
-        "rebuild_due": {name: list(reasons) for name, reasons in due.items()},
-        "last_learnt": status.counts.last_learnt,
-        "last_consolidation": status.last_consolidation,
-    }
+    found = (
+        vars(status)
+        | vars(status.counts)
+        | {
+            "patterns": patterns,
+            "anti_patterns": anti_patterns,
+            "competences": count_competences(connection, project_id),
+            "memories": count_memories(connection, project_id),
+            "rebuild_due": {name: list(reasons) for name, reasons in due.items()},
+        }
+    )
+    del found["counts"]
+    return found
 
 
 def _patterns(
@@ -253,22 +233,11 @@ def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> f
     return None if age is None else round(max(0.0, age.age_s), 3)
 
 
-def _verdict(
-    *,
-    workers: int,
-    waiting: int,
-    oldest_waiting_s: float | None,
-    pending: int,
-    dead_letters: int,
-    dead_letters_dropped: int,
-    lost: int,
-    memory_full: bool | None,
-    rebuild_due: dict[str, list[str]],
-    spooled: int,
-) -> str:
+def _verdict(flow: Flow, *, rebuild_due: dict[str, list[str]], spooled: int) -> str:
     """Return one sentence: whether outcomes are learnt, and what else wants attention."""
-    behind = waiting + pending
-    if memory_full:
+    workers, oldest_s, dropped = flow.workers, flow.oldest_waiting_s, flow.dead_letters_dropped
+    behind = flow.waiting + flow.pending
+    if flow.memory_full:
         return _full(workers, behind, spooled)
     if not workers:
         left = f"; {counted(behind, 'outcome')} will wait until then" if behind else ""
@@ -276,16 +245,17 @@ def _verdict(
             f"Nothing can be learnt: no worker is running. Start one with `trackrecord up`{left}."
         )
     wants = []
-    if oldest_waiting_s is not None and oldest_waiting_s > _SLOW_FROM_S:
+    if oldest_s is not None and oldest_s > _SLOW_FROM_S:
         wants.append(
-            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_waiting_s:.0f} s old "
+            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_s:.0f} s old "
             "(the log of `trackrecord up` says why)"
         )
-    if dead_letters:
-        dropped = f", {dead_letters_dropped} older ones dropped" if dead_letters_dropped else ""
-        wants.append(f"{counted(dead_letters, 'dead letter')}{dropped} (`trackrecord dead list`)")
-    if lost:
-        wants.append(f"{counted(lost, 'outcome')} that somebody took out of the stream")
+    if flow.dead_letters:
+        older = f", {dropped} older ones dropped" if dropped else ""
+        letters = counted(flow.dead_letters, "dead letter")
+        wants.append(f"{letters}{older} (`trackrecord dead list`)")
+    if flow.lost:
+        wants.append(f"{counted(flow.lost, 'outcome')} that somebody took out of the stream")
     if spooled:
         wants.append(f"{counted(spooled, 'outcome')} in the spool (the next agent forwards them)")
     if rebuild_due:

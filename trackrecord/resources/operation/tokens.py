@@ -51,17 +51,7 @@ class KnownToken(Answer, frozen=True, kw_only=True):
     @classmethod
     def of(cls, row: Any, **more: Any) -> Self:  # noqa: ANN401 - a row; a subclass's fields
         """Return a token on record as an answer."""
-        return cls(
-            id=row.id,
-            name=row.name,
-            project=row.project,
-            permission=row.permission,
-            created_at=row.created_at,
-            last_used_at=row.last_used_at,
-            revoked_at=row.revoked_at,
-            _digest=row.digest,
-            **more,
-        )
+        return cls.taken(row, _digest=row.digest, **more)
 
     @property
     def digest(self) -> str:

@@ -35,10 +35,10 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedPattern,
     RankingsDocument,
 )
-from trackrecord.store.advice.effect_decisions import decided_holdout
+from trackrecord.store.advice.effect import decided_holdout
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
-from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.memories.read import (
     count_memories,
     memory_speakers,

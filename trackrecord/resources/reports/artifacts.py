@@ -6,13 +6,13 @@ The Python calls that store one and read it back, which need no server, are thos
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from msgspec import Meta
 
-from trackrecord.artifacts.pages import Range
+from trackrecord.artifacts.pages import Page, Range
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.access.redis_server import process_settings
 from trackrecord.resources.declaration.checks import IdOf, Limit, Text
@@ -49,16 +49,8 @@ class Artifact(Answer, frozen=True, kw_only=True):
     @classmethod
     def of(cls, kept: OutputRecord) -> Self:
         """Return a stored output as an answer."""
-        return cls(
-            id=kept.id,
-            task_id=kept.task_id or None,
-            tool=kept.tool or None,
-            kind=kept.kind or None,
-            size=kept.size,
-            stored_at=kept.stored_at,
-            kept_until=kept.kept_until,
-            summary=kept.summary or None,
-        )
+        texts = ("task_id", "tool", "kind", "summary")
+        return cls.taken(kept, **{name: getattr(kept, name) or None for name in texts})
 
 
 class ArtifactPage(Answer, frozen=True, kw_only=True):
@@ -85,6 +77,25 @@ class ArtifactPage(Answer, frozen=True, kw_only=True):
     encoding: Literal["utf-8", "base64"]
     content: str
     following: Range | None
+
+    @classmethod
+    def of(cls, page: Page, whole: bytes) -> Self:
+        """Return a part of a stored output as an answer; what is not UTF-8 is base64.
+
+        Args:
+            page: the part.
+            whole: the whole output.
+        """
+        from trackrecord.artifacts.contents import lines_of
+        from trackrecord.artifacts.summary.summaries import kind_of_output
+
+        try:
+            content, encoding = page.data.decode(), "utf-8"
+        except UnicodeDecodeError:
+            content, encoding = b64encode(page.data).decode(), "base64"
+        end = page.start + len(page.data)
+        kind, lines = kind_of_output(whole), lines_of(whole)
+        return cls.taken(page, kind=kind, lines=lines, end=end, encoding=encoding, content=content)
 
 
 class StoredArtifact(Answer, frozen=True, kw_only=True):
@@ -171,7 +182,6 @@ def read_artifact(
         TrackrecordError: the message says in one line what is wrong.
     """
     from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.artifacts.documents import page_document
     from trackrecord.artifacts.pages import PAGE_BYTES, page_of
 
     if lines is not None and bytes is not None:
@@ -187,7 +197,7 @@ def read_artifact(
     settings = process_settings()
     whole = open_artifacts(settings, project).get(artifact_id)
     page = page_of(artifact_id, whole, wanted, PAGE_BYTES)
-    return ArtifactPage(**page_document(page, whole), following=page.following)
+    return ArtifactPage.of(page, whole)
 
 
 @ARTIFACTS.offers("POST /artifacts", needs_store=False, permission="write", status=201)
@@ -212,7 +222,6 @@ def store_artifact(
         TrackrecordError: the message says in one line what is wrong.
     """
     from trackrecord.artifacts.client import store_output
-    from trackrecord.artifacts.documents import stored_document
 
     try:
         data = content.encode() if encoding == "utf-8" else b64decode(content, validate=True)
@@ -221,4 +230,4 @@ def store_artifact(
         raise InvalidRequest(message) from None
     settings = process_settings()
     stored = store_output(settings, project or settings.project, data, task_id=task_id, tool=tool)
-    return StoredArtifact(**stored_document(stored, task_id, tool))
+    return StoredArtifact.taken(stored, stored.told, task_id=task_id, tool=tool)

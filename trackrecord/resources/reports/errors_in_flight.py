@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
 from trackrecord.errors import UnknownId
-from trackrecord.inflight.errors import ErrorType, TaskError
+from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Text
@@ -62,11 +61,6 @@ class TaskErrorAnswer(Answer, frozen=True, kw_only=True):
     context: str
     resolved: bool
     task_id: str
-
-    @classmethod
-    def of(cls, error: TaskError) -> Self:
-        """Return a recorded error as an answer."""
-        return cls(**asdict(error))
 
 
 class RecordedError(Answer, frozen=True):
@@ -230,7 +224,7 @@ def list_errors(
 
     wanted = ErrorFilter(task_id, category, unresolved)
     with _open_tasks(project) as (store, *_):
-        return [*map(TaskErrorAnswer.of, store.find(wanted))]
+        return [*map(TaskErrorAnswer.taken, store.find(wanted))]
 
 
 @ERRORS.offers("GET /errors/context", needs_store=False)
@@ -261,7 +255,7 @@ def error_context(
         task_id=task_id,
         context=retry_text(task, settings.errors, include_resolved=include_resolved, language=lang),
         strikes=task.strikes,
-        errors=tuple(map(TaskErrorAnswer.of, errors)),
+        errors=tuple(map(TaskErrorAnswer.taken, errors)),
         _task=task,
     )
 

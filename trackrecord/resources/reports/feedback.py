@@ -9,8 +9,6 @@ import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import uuid4
 
-from msgspec.structs import asdict
-
 from trackrecord.errors import InvalidFeedback
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
 from trackrecord.resources.declaration.checks import (
@@ -28,8 +26,7 @@ from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 from trackrecord.wire.feedback import FeedbackBody, Subject, Verdict
 
 if TYPE_CHECKING:
-    from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
-    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
+    from trackrecord.store.outcomes.feedback.feedback import FeedbackFilter, GivenFeedback
 
 
 class FeedbackPlace(NamedTuple):
@@ -99,7 +96,7 @@ def _wanted(
     is_waiting: bool,
 ) -> FeedbackFilter:
     """Return the filter for feedback on one thing, named as feedback names it."""
-    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
+    from trackrecord.store.outcomes.feedback.feedback import FeedbackFilter
     from trackrecord.wire.outcome_scorer import recogniser_of
 
     named = sum(each is not None for each in (pattern, criterion, memory))
@@ -128,7 +125,7 @@ def count_feedback(
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project) as it:
-        from trackrecord.store.outcomes.feedback.feedback_list import count_feedback as count
+        from trackrecord.store.outcomes.feedback.feedback import count_feedback as count
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         return count(it.connection, it.project_id, wanted)
@@ -181,7 +178,7 @@ def list_feedback(
     order = None if sort is None else _SORTING.order(sort)
     place = None if after is None else place_of(after, FeedbackPlace)
     with read_project(project) as it:
-        from trackrecord.store.outcomes.feedback.feedback_list import FeedbackOrder, read_feedback
+        from trackrecord.store.outcomes.feedback.feedback import FeedbackOrder, read_feedback
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)
@@ -256,7 +253,7 @@ def give_feedback(
         share_projects(it.connection, [it.project])
         counted = take_in_feedback(it.connection, it.project_id, [given], rules, now=it.moment)
     known = _answer_of(given, is_waiting=False)
-    return GivenFeedbackAnswer(**asdict(known), is_new=bool(counted.recorded))
+    return GivenFeedbackAnswer.taken(known, is_new=bool(counted.recorded))
 
 
 def _of_known(it: Transaction, given: GivenFeedback) -> GivenFeedback:

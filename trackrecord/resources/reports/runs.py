@@ -399,26 +399,14 @@ def _verdict(said: Outcome) -> dict[str, Any]:
 def _fields_of(
     project: str, report: RunOnRecord, said: Outcome, amendments: Iterable[Amendment]
 ) -> dict[str, Any]:
-    """Return the fields of a run as they are in a list and among its details; without its calls."""
+    """Return the fields of a run that are called otherwise in its report, without its calls."""
     return {
-        "outcome_id": report.outcome_id,
         "project": project,
-        "source": said.source,
-        "task_id": said.task_id,
-        "instruction": said.instruction,
         **_verdict(said),
         "amended_by": said.judged_by or said.amended_by,
-        "failure_mode": said.failure_mode,
         "commits": said.commits or (),
-        "received_at": report.received_at,
-        "ended_at": report.ended_at,
-        "duration_ms": said.duration_ms,
         "amendments": tuple(amendments),
-        "strategy": said.strategy,
         "trigger": said.trigger.signal if said.trigger else None,
-        "error_count": said.error_count,
-        "retry_count": said.retry_count,
-        "cost": said.cost,
         "model": _reported_text(said.metadata, "model"),
         "branch": _reported_text(said.metadata, "branch"),
         "check_commands": _check_commands(said),
@@ -541,7 +529,9 @@ def _answers(
     ids = [report.outcome_id for report, _ in found]
     amendments = _amendments(connection, project_row(connection, project), ids, at)
     return [
-        RunAnswer(
+        RunAnswer.taken(
+            report,
+            said,
             **_fields_of(project, report, said, amendments.get(report.outcome_id, ())),
             calls=tuple(map(Call.of, said.tool_graph or ())),
         )
@@ -621,13 +611,12 @@ def find_run(
     said = _outcome_of(report.body)
     amendments = _amendments(connection, project_id, [whole], at)
     noted = next(iter(noted_runs(connection, project_id, [report.row], at=at)), None)
-    return RunDetails(
+    return RunDetails.taken(
+        report,
+        said,
         **_fields_of(project, report, said, amendments.get(whole, ())),
         calls=tuple(map(CallDetails.of, said.tool_graph or ())),
-        description=said.description,
-        failure_details=said.failure_details,
         files_touched=said.files_touched or (),
-        competence_id=said.competence_id,
         memory_ids=said.memory_ids or (),
         metadata=_decoded(said.metadata),
         patterns=() if noted is None else noted.patterns,

@@ -1,16 +1,19 @@
-"""The effect of a project's advice, measured from its records."""
+"""The effect of a project's advice, measured from its records, and decisions about its holdout."""
 
+from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert, select, update
 
 from trackrecord.learning.advice.effect.comparison import FEWEST
 from trackrecord.learning.advice.effect.report import EffectReport, effect_of
 from trackrecord.learning.advice.effect.trials import trials_of
 
-from .effect_decisions import CONSENTED, HoldoutDecision, decide_holdout, decided_holdout
+from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.tables import projects
 from .exposures import are_more_exposures, read_exposures
 from .runs import read_runs
+from .tables import effect_decisions
 
 # The newest tasks of a project; of older ones the advice was another.
 MOST_TASKS = 20_000
@@ -60,3 +63,75 @@ def begin_holdout(connection: Connection, project_id: int, *, now: float) -> Non
     reason = f"{ENOUGH_TASKS} tasks ended that were handed advice"
     decision = HoldoutDecision(USUAL_HOLDOUT, CONSENTED, reason, now)
     decide_holdout(connection, project_id, decision)
+
+
+# Who begins a holdout where the user agreed to measure the effect.
+CONSENTED: Final = "the consent to measure"
+_HOLDOUT: Final = "holdout"
+
+
+@dataclass(frozen=True)
+class HoldoutDecision:
+    """One decision.
+
+    Attributes:
+        share: the share of tasks that is withheld advice.
+        actor: who decided.
+        reason: why.
+        at: when, seconds since the epoch.
+    """
+
+    share: float
+    actor: str
+    reason: str
+    at: float
+
+
+def decide_holdout(connection: Connection, project_id: int, decision: HoldoutDecision) -> None:
+    """Record a decision, and have the rankings refreshed.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose advice.
+        decision: what was decided.
+    """
+    connection.execute(
+        insert(effect_decisions).values(
+            project_id=project_id,
+            at=decision.at,
+            action=_HOLDOUT,
+            share=decision.share,
+            actor=decision.actor,
+            reason=decision.reason,
+        )
+    )
+    connection.execute(
+        update(projects)
+        .where(projects.c.id == project_id)
+        .values(revision=next_revision(clock_of(decision.at)))
+    )
+
+
+def decided_holdout(connection: Connection, project_id: int) -> float | None:
+    """Return the share of tasks that was decided to be withheld advice, if anybody decided.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose advice.
+    """
+    return held_out_projects(connection, project_id).get(project_id)
+
+
+def held_out_projects(connection: Connection, project_id: int | None = None) -> dict[int, float]:
+    """Return the share that was decided to be withheld advice, by the row of the project.
+
+    Args:
+        connection: a reading transaction.
+        project_id: the project; None for all of which anybody decided.
+        at: a past moment to answer for.
+    """
+    made = effect_decisions.c
+    query = select(made.project_id, made.share).where(made.action == _HOLDOUT).order_by(made.id)
+    if project_id is not None:
+        query = query.where(made.project_id == project_id)
+    return {row.project_id: row.share or 0.0 for row in connection.execute(query)}

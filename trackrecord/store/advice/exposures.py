@@ -11,8 +11,8 @@ from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.wire.exposure import ExposureBody
 
-from ..database.bulk_insert import insert_rows
-from ..memories.memory_recalls import PromptRecall
+from ..database.upsert import insert_rows
+from ..memories.recall import PromptRecall
 from .tables import exposures
 
 _COLUMNS = tuple(column for column in exposures.c if column.name != "id")

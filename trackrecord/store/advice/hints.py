@@ -9,7 +9,7 @@ from trackrecord.learning.advice.hint_effect import HintEffect, TrialHint, hint_
 from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.wire.hint import HintBody
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from .runs import read_tried_runs
 from .tables import hints
 

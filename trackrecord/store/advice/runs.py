@@ -14,10 +14,10 @@ from trackrecord.wire.run_digest import run_of, source_and_patterns, speaker_of_
 from trackrecord.wire.run_marks import marks_of, task_text_of
 from trackrecord.wire.tried_calls import tried_run
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..memories.tables import past_tasks
-from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes, projects
+from ..outcomes.verdicts.verdict_sums import Replaced
 from .tables import listed_runs, run_counts, runs, tried_calls
 
 # One row of each for an outcome, or none.
@@ -45,15 +45,8 @@ def note_runs(
     rows.sort()
     insert_rows(connection, runs, _COLUMNS, rows)
     listed = [
-        (
-            project_ids[each.project],
-            each.ended_at,
-            row,
-            each.received_at,
-            each.marks,
-            each.task_text,
-        )
-        for row, each in recorded
+        (project_ids[of.project], of.ended_at, row, of.received_at, of.marks, of.task_text)
+        for row, of in recorded
     ]
     listed.sort()
     insert_rows(connection, listed_runs, _LISTED_COLUMNS, listed)
@@ -228,14 +221,10 @@ def _newest(
     *,
     limit: int,
 ) -> list[NotedRun]:
+    of = runs.c
     query = (
         select(
-            runs.c.outcome,
-            runs.c.ended_at,
-            runs.c.received_at,
-            runs.c.success,
-            runs.c.digest,
-            past_tasks.c.instruction,
+            of.outcome, of.ended_at, of.received_at, of.success, of.digest, past_tasks.c.instruction
         )
         .outerjoin(past_tasks, past_tasks.c.outcome == runs.c.outcome)
         .where(runs.c.project_id == project_id, where)

@@ -24,9 +24,8 @@ from sqlalchemy import (
 from trackrecord.learning.competences.record import Performance
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
-from ..database.row_locks import for_update
-from ..database.upsert import later
+from ..database.leases import for_update
+from ..database.upsert import insert_rows, later
 from .tables import (
     competence_credits,
     competence_numbers,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, and_, func, select
 from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.record import Competence, Performance
 
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from .credit import hold_numbers
 from .tables import competence_history, competence_numbers, competences
 

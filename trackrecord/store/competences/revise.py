@@ -20,7 +20,7 @@ from trackrecord.learning.competences.revision import (
 )
 from trackrecord.learning.competences.rules import CompetenceRules
 
-from ..outcomes.decay_basis import hold_bases
+from ..outcomes.recorded_rules import hold_bases
 from .read import existing_ids, held_for_revision, read_named
 from .signatures import add_tallies
 from .write import SignedChange, write_changes

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, delete, exists, select, update
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
 from ..database.engine import dialect_of
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from ..database.upsert import Columns, Upsert, later
-from .retractions import use_again
+from .episodes import use_again
 from .signature_counts import add_facts, drop_empty_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
 

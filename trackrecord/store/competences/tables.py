@@ -11,12 +11,11 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     String,
-    Table,
     Text,
     UniqueConstraint,
 )
 
-from ..database.metadata import Id, metadata
+from ..database.metadata import Id, columns, keyed_table, table
 
 _DIGEST_BYTES = 16
 
@@ -30,18 +29,14 @@ def digest_of(text: str) -> bytes:
 
 
 # One row for each procedure of a project: sums over its episodes, whether a record or not.
-signatures = Table(
+signatures = table(
     "signatures",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     # Of the name, which may be longer than an index row of PostgreSQL.
     Column("digest", LargeBinary(_DIGEST_BYTES), nullable=False),
     Column("name", Text, nullable=False),
-    Column("successes", BigInteger, nullable=False),
-    Column("failures", BigInteger, nullable=False),
-    Column("latency_sum_ms", BigInteger, nullable=False),
-    Column("latency_count", BigInteger, nullable=False),
+    *columns("successes failures latency_sum_ms latency_count", BigInteger, nullable=False),
     Column("last_used_at", Double),
     # Whether its record must still follow what was added.
     Column("changed", Boolean, nullable=False),
@@ -49,38 +44,31 @@ signatures = Table(
 )
 
 # What the episodes of a signature had in common, counted: orders, arguments, triggers, …
-signature_facts = Table(
+signature_facts = keyed_table(
     "signature_facts",
-    metadata,
     Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
     Column("kind", String(16), primary_key=True),
     # Of the text, as above.
     Column("digest", LargeBinary(_DIGEST_BYTES), primary_key=True),
     Column("text", Text, nullable=False),
-    Column("successes", BigInteger, nullable=False),
-    Column("failures", BigInteger, nullable=False),
+    *columns("successes failures", BigInteger, nullable=False),
     # Successes and failures; the index finds the most frequent without reading the rest.
     Column("uses", BigInteger, nullable=False),
     Index("ix_signature_facts_uses", "signature_id", "kind", "uses", "digest"),
-    sqlite_with_rowid=False,
 )
 
 # Sums over the episodes of a signature whose outcomes were removed: a rebuild begins with them.
-removed_episodes = Table(
+removed_episodes = keyed_table(
     "removed_episodes",
-    metadata,
     Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
     # A JSON object, see removed.py.
     Column("tally", Text, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 # The episodes that consolidation has read.
-episodes = Table(
+episodes = keyed_table(
     "episodes",
-    metadata,
-    Column("project_id", Id, primary_key=True, autoincrement=False),
-    Column("outcome", Id, primary_key=True, autoincrement=False),
+    *columns("project_id outcome", Id, primary_key=True, autoincrement=False),
     # None: no procedure, for example because of too many tools.
     Column("signature_id", Id),
     Column("success", Boolean, nullable=False),
@@ -88,12 +76,10 @@ episodes = Table(
     # When consolidation took back what it had added, because another record had replaced it.
     Column("retracted_at", Double),
     Index("ix_episodes_signature", "signature_id", "success", "outcome"),
-    sqlite_with_rowid=False,
 )
 
-competences = Table(
+competences = table(
     "competences",
-    metadata,
     Column("id", String(64), primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
     # None: made by hand, so that no signature's sums flow into it.
@@ -106,15 +92,13 @@ competences = Table(
 
 # What selection compares, narrow enough to be read for every candidate of a project, and what
 # outcomes credit: each adds to it once.
-competence_numbers = Table(
+competence_numbers = keyed_table(
     "competence_numbers",
-    metadata,
     Column("project_id", Id, primary_key=True, autoincrement=False),
     Column("competence_id", String(64), primary_key=True),
     Column("is_selectable", Boolean, nullable=False),
     Column("confidence", Double, nullable=False),
-    Column("successes", BigInteger, nullable=False),
-    Column("failures", BigInteger, nullable=False),
+    *columns("successes failures", BigInteger, nullable=False),
     Column("last_reinforced_at", Double),
     Column("half_life_days", Double, nullable=False),
     # What competence_words knows the record by; None: it has no words to compare.
@@ -122,23 +106,19 @@ competence_numbers = Table(
     # SHA-256 of the text that is embedded.
     Column("text_digest", LargeBinary(32), nullable=False),
     # What outcomes credited it with, without those among its own episodes.
-    Column("credited_successes", BigInteger, nullable=False, default=0),
-    Column("credited_failures", BigInteger, nullable=False, default=0),
-    Column("credited_latency_sum_ms", BigInteger, nullable=False, default=0),
-    Column("credited_latency_count", BigInteger, nullable=False, default=0),
+    *columns("credited_successes credited_failures", BigInteger, nullable=False, default=0),
+    *columns("credited_latency_sum_ms", BigInteger, nullable=False, default=0),
+    *columns("credited_latency_count", BigInteger, nullable=False, default=0),
     Column("credited_last_used_at", Double),
-    sqlite_with_rowid=False,
 )
 
 # One row for each outcome that credited a record: what the past is answered from.
-competence_credits = Table(
+competence_credits = keyed_table(
     "competence_credits",
-    metadata,
     Column("competence_id", String(64), primary_key=True),
     Column("outcome", Id, primary_key=True, autoincrement=False),
     Column("project_id", Id, nullable=False),
-    Column("received_at", Double, nullable=False),
-    Column("ended_at", Double, nullable=False),
+    *columns("received_at ended_at", Double, nullable=False),
     Column("success", Boolean, nullable=False),
     Column("duration_ms", BigInteger),
     # Whether it is an episode that consolidation has yet to look at.
@@ -146,27 +126,23 @@ competence_credits = Table(
     # When it was counted as one of the record's own episodes, or replaced by another record of the
     # outcome, so that it counts here no longer.
     Column("counted_at", Double),
-    sqlite_with_rowid=False,
 )
 Index("ix_competence_credits_project", competence_credits.c.project_id)
 
 # The words of each selectable record's phrases, by numbers.
-competence_words = Table(
+competence_words = keyed_table(
     "competence_words",
-    metadata,
     Column("project_id", Id, primary_key=True, autoincrement=False),
     Column("word", BigInteger, primary_key=True, autoincrement=False),
     # The record's words_key, shifted, and the phrase's number in the last seven bits.
     Column("phrase", BigInteger, primary_key=True, autoincrement=False),
     # How many words the phrase has.
     Column("size", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 # Every change of every record. It outlives the record, so it refers to none.
-competence_history = Table(
+competence_history = table(
     "competence_history",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     Column("competence_id", String(64), nullable=False),
@@ -181,20 +157,15 @@ competence_history = Table(
 )
 
 # One row for each run; finished_at stays empty when the run died.
-consolidation_runs = Table(
+consolidation_runs = table(
     "consolidation_runs",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
     Column("actor", Text, nullable=False),
     Column("started_at", Double, nullable=False),
-    Column("finished_at", Double),
-    Column("duration_ms", Double),
-    Column("episodes_read", BigInteger, nullable=False),
-    Column("signatures_touched", BigInteger, nullable=False),
-    Column("records_created", BigInteger, nullable=False),
-    Column("records_reinforced", BigInteger, nullable=False),
-    Column("records_updated", BigInteger, nullable=False),
+    *columns("finished_at duration_ms", Double),
+    *columns("episodes_read signatures_touched", BigInteger, nullable=False),
+    *columns("records_created records_reinforced records_updated", BigInteger, nullable=False),
     # A JSON object: reason → count.
     Column("skipped", Text, nullable=False),
 )

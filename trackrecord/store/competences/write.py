@@ -11,8 +11,7 @@ from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.revision import Revised
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
-from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, Upsert
+from ..database.upsert import Columns, Upsert, insert_rows
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .credit import hold_numbers

@@ -14,7 +14,7 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis, decayed
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..outcomes.days import RemovedRecord, day_of, end_of_day
 from ..outcomes.verdicts.verdict_sums import VerdictSums, several
 from .sums import CriterionDeltas

@@ -1,4 +1,4 @@
-"""The sums behind each criterion: the change by a batch, and how it is added."""
+"""The sums behind each criterion, changed by a batch and read as its evidence and weight."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,18 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from trackrecord.learning.criteria.weights import feedback_value
+from trackrecord.learning.criteria.weights import (
+    CriteriaRules,
+    CriterionEvidence,
+    CriterionStanding,
+    criterion_standing,
+    feedback_value,
+)
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
-from ..database.upsert import Upsert
+from ..database.upsert import Upsert, insert_rows
+from ..outcomes.recorded_rules import read_bases
 from ..outcomes.verdicts.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 
@@ -136,3 +142,49 @@ def _ids(connection: Connection, keys: Iterable[CriterionKey]) -> dict[Criterion
 
 
 _NAMES_AT_ONCE = 10_000
+
+
+def read_criteria(
+    connection: Connection,
+    project_id: int,
+    rules: CriteriaRules,
+    *,
+    now: float,
+    name: str | None = None,
+) -> list[CriterionStanding]:
+    """Return a project's criteria by name.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose criteria.
+        rules: what decides.
+        now: the present, seconds since the epoch.
+        name: only this criterion.
+    """
+    bases = read_bases(connection, project_id)
+    if bases is None:
+        return []
+    basis = bases.criteria
+    found = _present(connection, project_id, basis, now, name)
+    return [criterion_standing(rules, each, found[each]) for each in sorted(found)]
+
+
+def _present(
+    connection: Connection, project_id: int, basis: DecayBasis, now: float, name: str | None
+) -> dict[str, CriterionEvidence]:
+    # Where all feedback was replaced, nothing is left of a criterion.
+    is_known = criteria.c.helpful + criteria.c.neutral + criteria.c.harmful > 0
+    query = select(criteria).where(criteria.c.project_id == project_id, is_known)
+    if name is not None:
+        query = query.where(criteria.c.name == name)
+    return {
+        row.name: CriterionEvidence(
+            helpful=row.helpful,
+            neutral=row.neutral,
+            harmful=row.harmful,
+            decayed_helpful=basis.value(row.helpful_sum, now),
+            decayed_harmful=basis.value(row.harmful_sum, now),
+            last_validated=row.last_validated,
+        )
+        for row in connection.execute(query)
+    }

@@ -1,32 +1,27 @@
 """The tables of criteria: their sums, and the feedback of outcomes that name criteria."""
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, Table, UniqueConstraint, text
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, UniqueConstraint, text
 
 from trackrecord.learning.criteria.weights import MAX_NAME
 
-from ..database.metadata import Id, metadata
+from ..database.metadata import Id, columns, keyed_table, table
 
-criteria = Table(
+criteria = table(
     "criteria",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     Column("name", String(MAX_NAME), nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
+    *columns("helpful neutral harmful", BigInteger, nullable=False),
     # Forward-decayed sums of raw values, relative to the landmark of decay_bases.
-    Column("helpful_sum", Double, nullable=False),
-    Column("harmful_sum", Double, nullable=False),
+    *columns("helpful_sum harmful_sum", Double, nullable=False),
     Column("last_validated", Double),
     UniqueConstraint("project_id", "name"),
 )
 
 # The feedback of outcomes that name criteria, that to the default criteria included. All other
 # outcomes, most of them, give theirs to the default criteria alone, and `outcomes` says it already.
-criterion_feedback = Table(
+criterion_feedback = keyed_table(
     "criterion_feedback",
-    metadata,
     Column("criterion_id", Id, primary_key=True, autoincrement=False),
     Column("received_at", Double, primary_key=True),
     Column("outcome", Id, primary_key=True, autoincrement=False),
@@ -38,5 +33,4 @@ criterion_feedback = Table(
     # More than one where removed outcomes stand in one row: the value is that of all, when the last
     # of them ended.
     Column("times", BigInteger, nullable=False, server_default=text("1")),
-    sqlite_with_rowid=False,
 )

@@ -4,13 +4,12 @@ A token names its project and does not refer to it: it may be made before the pr
 outcome.
 """
 
-from sqlalchemy import Column, Connection, Double, Row, String, Table, insert, select, update
+from sqlalchemy import Column, Connection, Double, Row, String, insert, select, update
 
-from .metadata import metadata
+from .metadata import columns, table
 
-access_tokens = Table(
+access_tokens = table(
     "access_tokens",
-    metadata,
     Column("id", String(12), primary_key=True),
     # Of the whole token; the token itself is nowhere.
     Column("digest", String(64), nullable=False),
@@ -20,8 +19,7 @@ access_tokens = Table(
     Column("name", String(128), nullable=False),
     Column("created_at", Double, nullable=False),
     # To the minute.
-    Column("last_used_at", Double),
-    Column("revoked_at", Double),
+    *columns("last_used_at revoked_at", Double),
 )
 
 

@@ -28,8 +28,8 @@ from trackrecord.errors import SchemaTooNew, StoreBusy
 from trackrecord.process.version import __version__
 
 from .engine import connect_store, reading, writing
+from .leases import advisory_lock
 from .moves import check_whole
-from .row_locks import advisory_lock
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
 _REVISION: Final = re.compile(r"""^(down_)?revision = ["'](\w+)["']$""", re.MULTILINE)

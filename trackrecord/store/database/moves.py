@@ -3,17 +3,16 @@
 Such a store is not used: what was learnt since is in the other database, or a part is missing here.
 """
 
-from sqlalchemy import Column, Connection, Double, String, Table, Text, or_, select
+from sqlalchemy import Column, Connection, Double, String, Text, or_, select
 
 from trackrecord.errors import StoreMoved
 
-from .metadata import metadata
+from .metadata import table
 
 _TO = "to"
 
-store_moves = Table(
+store_moves = table(
     "store_moves",
-    metadata,
     Column("token", String(32), primary_key=True),
     # "to": this store was moved; "from": this store is what another one was moved to.
     Column("direction", String(4), nullable=False),

@@ -1,4 +1,4 @@
-"""Upserts: add rows of counts to existing ones."""
+"""Inserts of many rows, and upserts: add rows of counts to existing ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,35 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.elements import ColumnElement, KeyedColumnElement
 
 from .engine import dialect_of
+
+
+def insert_rows(
+    connection: Connection,
+    table: Table,
+    columns: Sequence[Column[Any]],
+    rows: Sequence[tuple[Any, ...]],
+    *,
+    returning: Sequence[Column[Any]] = (),
+) -> Sequence[Any]:
+    """Insert rows, leaving out those that are there already (by any unique key).
+
+    Args:
+        connection: within a writing transaction.
+        table: where to.
+        columns: the columns that each row gives, in its order.
+        rows: the values; in a fixed order of the unique key where several writers may meet, so
+            that they cannot wait for each other in a circle.
+        returning: columns to answer with, for the rows that were really inserted.
+
+    Returns:
+        One row for each inserted one, in no particular order; empty without `returning`.
+    """
+    if not rows:
+        return []
+    return dialect_of(connection).bulk_insert(
+        connection, table, columns, rows, conflict="ON CONFLICT DO NOTHING", returning=returning
+    )
+
 
 Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
 # From the columns of the table and those of the new row: what each column becomes.

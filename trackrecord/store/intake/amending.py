@@ -25,8 +25,7 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 from trackrecord.wire.thinned import is_thinned, thinned
 
-from ..outcomes.entries import entries_of, write_entries
-from ..outcomes.record import record
+from ..outcomes.entries import entries_of, record, write_entries
 from ..patterns.transitions import Transition
 from .apply_outcomes import BatchIntake
 from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced

@@ -15,23 +15,20 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..advice.runs import note_runs, replace_runs
 from ..competences.credit import credit_competences, credit_of, take_back_credits
-from ..competences.retractions import retract_episodes
+from ..competences.episodes import retract_episodes
 from ..criteria.sums import CriterionDeltas, CriterionKey, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
-from ..database.bulk_insert import insert_rows
-from ..memories.credit.amended_credit import amend_credit
-from ..memories.credit.credit import credit_memories
+from ..database.upsert import insert_rows
+from ..memories.credit.credit import amend_credit, credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.as_of import OUTCOME_IS_CURRENT
-from ..outcomes.commits import note_commits
 from ..outcomes.days import count_days
-from ..outcomes.feedback.feedback_sums import last_given
-from ..outcomes.feedback.waiting_feedback import is_any_waiting
+from ..outcomes.entries import note_commits
+from ..outcomes.feedback.feedback import is_any_waiting, last_given
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
-from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes, projects, waiting_episodes
-from ..outcomes.verdicts.verdict_sums import NEVER, VerdictSums, settled, validates
+from ..outcomes.verdicts.verdict_sums import NEVER, Replaced, VerdictSums, settled, validates
 from ..patterns.feedback import count_feedback
 from ..patterns.subtract import settle_patterns, take_back_touches
 from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas

@@ -15,9 +15,9 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord.wire.run_digest import patterns_of
 
 from ..advice.tables import runs
-from ..database.row_locks import for_update
-from ..outcomes.replaced import Replaced
+from ..database.leases import for_update
 from ..outcomes.tables import outcomes
+from ..outcomes.verdicts.verdict_sums import Replaced
 
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31

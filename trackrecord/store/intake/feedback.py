@@ -17,8 +17,7 @@ from trackrecord.learning.rules_bundle import Rules
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..memories.credit.feedback import judge_by_feedback
 from ..memories.similar import lock_memories
-from ..outcomes.feedback.feedback import GivenFeedback, feedback_on, record_feedback
-from ..outcomes.feedback.waiting_feedback import wait_again
+from ..outcomes.feedback.feedback import GivenFeedback, feedback_on, record_feedback, wait_again
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import decay_bases, projects

@@ -32,17 +32,17 @@ from ..advice.runs import drop_runs
 from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
-from ..memories.credit.amended_credit import JUDGES
+from ..memories.credit.credit import JUDGES
 from ..memories.credit.feedback import cause_of
-from ..memories.memory_recalls import HANDED_OUT, record_recalls
 from ..memories.past_tasks import drop_past_tasks
 from ..memories.read import CHUNK
+from ..memories.recall import HANDED_OUT, record_recalls
 from ..memories.similar import lock_memories, mark_new, similar_memories
 from ..memories.tables import memories, memory_changes, memory_sources
 from ..memories.write import erase
-from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback.waiting_feedback import wait_for
+from ..outcomes.feedback.feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
+from ..outcomes.recorded_rules import read_bases
 from ..outcomes.tables import (
     feedback,
     outcome_commits,

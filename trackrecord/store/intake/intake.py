@@ -14,9 +14,9 @@ from trackrecord.learning.rules_bundle import Rules
 from trackrecord.wire.join import apart_id
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
+from ..outcomes.entries import record
 from ..outcomes.forgotten import forgotten_among, share_projects
-from ..outcomes.record import record
 from ..outcomes.removed import removed_among
 from ..outcomes.tables import projects
 from ..patterns.transitions import Transition

@@ -8,8 +8,8 @@ from sqlalchemy import Column, ColumnElement, Connection, case, literal, select,
 from trackrecord.learning.numbers.decay import Bases, HalfLives
 
 from ..criteria.tables import criteria
-from ..database.bulk_insert import insert_rows
-from ..outcomes.decay_basis import bases_of, held_bases, row_of
+from ..database.upsert import insert_rows
+from ..outcomes.recorded_rules import bases_of, held_bases, row_of
 from ..outcomes.tables import decay_bases
 from ..patterns.tables import pattern_speakers, patterns
 

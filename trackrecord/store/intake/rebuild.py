@@ -18,11 +18,10 @@ from ..criteria.removed import folded_sums as criterion_sums
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
-from ..outcomes.commits import note_commits
 from ..outcomes.days import recount_days
-from ..outcomes.decay_basis import replace_bases
+from ..outcomes.entries import note_commits
 from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.recorded_rules import replace_rules
+from ..outcomes.recorded_rules import replace_bases, replace_rules
 from ..outcomes.tables import outcome_days, outcomes, projects
 from ..patterns.removed import folded_sums as pattern_sums
 from ..patterns.speakers import clear_speakers

@@ -39,10 +39,10 @@ from ..competences.tables import episodes
 from ..criteria.removed import fold_feedback
 from ..memories.past_tasks import drop_past_tasks
 from ..outcomes.days import RemovedRecord, count_removed
-from ..outcomes.decay_basis import hold_bases
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.forgotten import lock_project
 from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.recorded_rules import hold_bases
 from ..outcomes.removed import mark_removed
 from ..outcomes.tables import (
     outcome_commits,

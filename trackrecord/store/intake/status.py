@@ -51,30 +51,18 @@ def read_store_status(connection: Connection, project_id: int | None) -> StoreSt
 
 
 # What people know the tables by, by the beginnings of their names; the first one that fits.
-_KINDS: Final = {
-    "outcome_entries": "entries",
+_TABLES: Final = {
+    "entries": "outcome_entries",
     "outcomes": "outcomes",
-    "listed_runs": "runs",
-    "tried_calls": "runs",
-    "runs": "runs",
-    "past_tasks": "runs",
-    "task_words": "runs",
-    "observations": "patterns",
-    "pattern": "patterns",
-    "criteri": "patterns",
-    "episodes": "procedures",
-    "waiting_": "procedures",
-    "signature": "procedures",
-    "competence": "procedures",
-    "text_vectors": "procedures",
-    "memor": "memories",
-    "exposures": "advice",
-    "hints": "advice",
-    "feedback": "advice",
-    "removed_": "removed",
-    "ix_": "indexes",
-    "sqlite_autoindex": "indexes",
+    "runs": "listed_runs tried_calls runs past_tasks task_words",
+    "patterns": "observations pattern criteri",
+    "procedures": "episodes waiting_ signature competence text_vectors",
+    "memories": "memor",
+    "advice": "exposures hints feedback",
+    "removed": "removed_",
+    "indexes": "ix_ sqlite_autoindex",
 }
+_KINDS: Final = {begin: kind for kind, each in _TABLES.items() for begin in each.split()}
 
 
 def read_bytes(connection: Connection) -> dict[str, int]:

@@ -13,10 +13,10 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, select, update
 from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
 from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
-from ..database.row_locks import for_update
+from ..database.leases import for_update
+from ..database.upsert import insert_rows
 from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from .read import CHUNK

@@ -28,7 +28,7 @@ from trackrecord.learning.memories.rules import (
 )
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..database.row_locks import for_update
+from ..database.leases import for_update
 from ..outcomes.tables import feedback
 from .tables import memories, memory_changes, memory_sources
 

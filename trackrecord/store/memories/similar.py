@@ -26,7 +26,7 @@ from trackrecord.learning.text.search_words import indexed_words, lexemes
 
 from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS
-from ..database.row_locks import advisory_lock
+from ..database.leases import advisory_lock
 from ..database.upsert import Upsert
 from .read import CHUNK, memory_state
 from .tables import memories, memory_blocks

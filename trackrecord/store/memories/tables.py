@@ -13,24 +13,21 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     String,
-    Table,
     Text,
     UniqueConstraint,
 )
 
-from ..database.metadata import Id, metadata
+from ..database.metadata import Id, columns, keyed_table, table
 
-memories = Table(
+memories = table(
     "memories",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     Column("memory_id", String(128), nullable=False),
     # As it was stored; that of a known pitfall is shown with its prefix.
     Column("text", Text, nullable=False),
     Column("type", String(16), nullable=False),
-    Column("confidence", Double, nullable=False),
-    Column("created_at", Double, nullable=False),
+    *columns("confidence created_at", Double, nullable=False),
     Column("last_recalled_at", Double),
     # The id of the newer memory that contradicts it.
     Column("superseded_by", String(128)),
@@ -51,19 +48,16 @@ memories = Table(
 )
 
 # Who said so; a memory that several agents stored has several.
-memory_sources = Table(
+memory_sources = keyed_table(
     "memory_sources",
-    metadata,
     Column("memory", ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
     Column("source", String(256), primary_key=True),
     Column("at", Double, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 # Every change of every memory, and how it then stood: what the past is answered from.
-memory_changes = Table(
+memory_changes = keyed_table(
     "memory_changes",
-    metadata,
     Column("memory", ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     # Never before that of the row before it.
@@ -75,23 +69,19 @@ memory_changes = Table(
     Column("confidence", Double, nullable=False),
     Column("last_recalled_at", Double),
     Column("superseded_by", String(128)),
-    sqlite_with_rowid=False,
 )
 
 # Bits of trigrams by which similar texts are found, see learning/memories/trigrams.py.
-memory_blocks = Table(
+memory_blocks = table(
     "memory_blocks",
-    metadata,
     Column("project_id", ForeignKey("projects.id"), primary_key=True, autoincrement=False),
-    Column("size_class", Integer, primary_key=True, autoincrement=False),
-    Column("number", Integer, primary_key=True, autoincrement=False),
+    *columns("size_class number", Integer, primary_key=True, autoincrement=False),
     Column("planes", LargeBinary, nullable=False),
 )
 
 # Outcomes whose task's text is known.
-past_tasks = Table(
+past_tasks = table(
     "past_tasks",
-    metadata,
     Column("outcome", Id, primary_key=True, autoincrement=False),
     Column("project_id", Id, nullable=False),
     # Its beginning, where it is long.

@@ -31,12 +31,12 @@ from trackrecord.learning.memories.rules import (
 )
 from trackrecord.wire.memory import checked_text
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..outcomes.feedback.feedback import forget_feedback
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
+from .credit.credit import Judge, record_judgement
 from .credit.feedback import judge_by_feedback
-from .credit.judging import Judge, record_judgement
 from .read import (
     MEMORIES_READ,
     StateChange,

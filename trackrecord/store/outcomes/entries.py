@@ -1,16 +1,18 @@
-"""The entries that the record of an outcome is joined from, where there are several."""
+"""Outcomes on record: the entries that each is joined from, and the commits that it names."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Select, delete, literal, select
 
+from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.join import OutcomeEntry
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-from ..database.bulk_insert import insert_rows
-from .tables import outcome_entries
+from ..database.upsert import insert_rows
+from .tables import outcome_commits, outcome_entries, outcomes
 
 _AT_ONCE: Final = 500
 _DIGEST_BYTES: Final = 16
@@ -61,3 +63,78 @@ def write_entries(connection: Connection, kept: Mapping[Key, Sequence[OutcomeEnt
         for each in entries
     ]
     insert_rows(connection, outcome_entries, tuple(outcome_entries.c), rows)
+
+
+SHORTEST_PREFIX: Final = 7
+
+
+def note_commits(
+    connection: Connection,
+    project_ids: Mapping[str, int],
+    recorded: Iterable[tuple[int, ScoredOutcome]],
+) -> None:
+    """Note the commits of outcomes; few have any."""
+    rows = {
+        (project_ids[each.project], commit.lower(), each.outcome_id)
+        for _, each in recorded
+        if each.commits
+        for commit in each.commits
+    }
+    insert_rows(connection, outcome_commits, tuple(outcome_commits.c), sorted(rows))
+
+
+def rows_of_commit(project_id: int, prefix: str) -> Select[tuple[int]]:
+    """Select the rows of the outcomes that made a commit.
+
+    Args:
+        project_id: whose outcomes.
+        prefix: the commit's hash, or the beginning of it; fewer than seven characters stand for
+            no commit.
+    """
+    table = outcome_commits.c
+    begins = table.commit_id.startswith(prefix.lower(), autoescape=True)
+    made = select(table.outcome_id).where(table.project_id == project_id, begins)
+    return select(outcomes.c.id).where(
+        outcomes.c.project_id == project_id,
+        outcomes.c.outcome_id.in_(made),
+        literal(len(prefix) >= SHORTEST_PREFIX),
+    )
+
+
+# A member of an enum gives its value slowly.
+_VERDICTS = {verdict: verdict.value for verdict in Verdict}
+_COLUMNS = tuple(column for column in outcomes.c if column.name not in ("id", "replaced_at"))
+
+
+def record(
+    connection: Connection, project_ids: Mapping[str, int], batch: Iterable[ScoredOutcome]
+) -> list[tuple[int, ScoredOutcome]]:
+    """Insert the outcomes that are not on record yet; return them with their rows, in order.
+
+    Args:
+        connection: within a writing transaction.
+        project_ids: the rows of the projects by name.
+        batch: outcomes, no two of one project with the same id.
+    """
+    by_key = {(project_ids[each.project], each.outcome_id): each for each in batch}
+    rows: list[tuple[Any, ...]] = [
+        (
+            key[0],
+            key[1],
+            each.task_id,
+            each.received_at,
+            each.ended_at,
+            each.success,
+            each.raw_score,
+            each.verdict and _VERDICTS[each.verdict],
+            each.body,
+            bool(each.named),
+        )
+        for key, each in sorted(by_key.items(), key=lambda item: item[0])
+    ]
+    returning = (outcomes.c.id, outcomes.c.project_id, outcomes.c.outcome_id)
+    inserted = insert_rows(connection, outcomes, _COLUMNS, rows, returning=returning)
+    return sorted(
+        ((row_id, by_key[project_id, outcome_id]) for row_id, project_id, outcome_id in inserted),
+        key=lambda pair: pair[0],
+    )

@@ -10,24 +10,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Double,
-    LargeBinary,
-    String,
-    Table,
-    Text,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, Connection, Double, LargeBinary, String, Text, insert, select, update
 
 from trackrecord.wire.subject import Subject
 
-from ..database.bulk_insert import insert_rows
-from ..database.metadata import Id, metadata
-from ..database.row_locks import advisory_lock, shared_lock
+from ..database.leases import advisory_lock, shared_lock
+from ..database.metadata import Id, table
+from ..database.upsert import insert_rows
 
 _DIGEST_BYTES: Final = 16
 _AT_ONCE: Final = 500
@@ -36,17 +25,15 @@ Kind = Literal["outcome", "memory", "exposure", "feedback", "hint"]
 # A project and an id in it.
 Name = tuple[str, str]
 
-forgotten_ids = Table(
+forgotten_ids = table(
     "forgotten_ids",
-    metadata,
     Column("digest", LargeBinary(_DIGEST_BYTES), primary_key=True),
     Column("at", Double, nullable=False),
 )
 
 # One row for each act; finished_at stays empty until nothing is left anywhere.
-forgettings = Table(
+forgettings = table(
     "forgettings",
-    metadata,
     Column("id", Id, primary_key=True),
     # Of what was forgotten: by it, an act that was interrupted is found again.
     Column("digest", LargeBinary(_DIGEST_BYTES), nullable=False),

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, select
 
 from trackrecord.wire.outcome import decode_outcome
 
-from ..database.bulk_insert import insert_rows
 from ..database.engine import dialect_of
+from ..database.upsert import insert_rows
 from .days import RemovedRecord
 from .entries import entries_of
 from .tables import removed_outcomes

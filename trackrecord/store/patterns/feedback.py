@@ -9,7 +9,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..outcomes.feedback.waiting_feedback import note_counted, waiting_feedback
+from ..outcomes.feedback.feedback import note_counted, waiting_feedback
 from .sums import PatternDelta, PatternKey, PatternRow, add_sums
 from .tables import patterns
 

@@ -29,7 +29,7 @@ from .tables import (
     pattern_transitions,
     patterns,
 )
-from .transitions import INVERSION, INVERTED, LIFTED, MATURITY
+from .transitions import INVERSION, INVERTED, LIFTED, MATURITY, transition_row
 
 _COUNT, _UNCOUNT, _TELL, _DECIDE = range(4)
 _AT_ONCE: Final = 500
@@ -250,17 +250,5 @@ class _History:
         evidence: Evidence,
         decision_id: int | None = None,
     ) -> None:
-        self.rows.append(
-            {
-                "at": at,
-                "aspect": aspect,
-                "before": before,
-                "after": after,
-                "helpful": evidence.helpful,
-                "neutral": evidence.neutral,
-                "harmful": evidence.harmful,
-                "decayed_helpful": evidence.decayed_helpful,
-                "decayed_harmful": evidence.decayed_harmful,
-                "decision_id": decision_id,
-            }
-        )
+        row = transition_row(at, aspect, before, after, evidence)
+        self.rows.append(row | {"decision_id": decision_id})

@@ -13,12 +13,11 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 
-from ..outcomes.decay_basis import read_bases
+from ..outcomes.recorded_rules import read_bases
 from ..outcomes.tables import outcomes, projects
-from .decide import decisions_in_force
+from .decide import decisions_in_force, tags_of
 from .speakers import read_speakers, speakers_of_patterns
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
-from .tags import tags_of
 from .transitions import evidence_of
 
 _AT_ONCE = 500
@@ -226,15 +225,10 @@ def read_examples(
     most: int = EXAMPLES_SHOWN,
 ) -> list[Example]:
     """The newest observations of a pattern, newest first: those that were received last."""
+    of = outcomes.c
     query = (
-        select(
-            outcomes.c.outcome_id,
-            outcomes.c.task_id,
-            outcomes.c.ended_at,
-            outcomes.c.success,
-            outcomes.c.verdict,
-        )
-        .join(observations, observations.c.outcome == outcomes.c.id)
+        select(of.outcome_id, of.task_id, of.ended_at, of.success, of.verdict)
+        .join(observations, observations.c.outcome == of.id)
         .join(patterns, patterns.c.id == observations.c.pattern_id)
         .where(
             patterns.c.project_id == project_id,
@@ -250,34 +244,21 @@ def read_examples(
 
 def read_changes(connection: Connection, project_id: int, slug: str) -> list[PatternChange]:
     """A pattern's recorded changes of state, oldest first."""
+    made = pattern_decisions.c
     query = (
-        select(
-            pattern_transitions,
-            pattern_decisions.c.action,
-            pattern_decisions.c.actor,
-            pattern_decisions.c.reason,
-        )
+        select(pattern_transitions, made.action, made.actor, made.reason)
         .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
-        .outerjoin(pattern_decisions, pattern_decisions.c.id == pattern_transitions.c.decision_id)
+        .outerjoin(pattern_decisions, made.id == pattern_transitions.c.decision_id)
         .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
         .order_by(pattern_transitions.c.id)
     )
     return [
         PatternChange(
-            row.at,
-            row.aspect,
-            row.before,
-            row.after,
+            row.at, row.aspect, row.before, row.after,
             Evidence(
-                row.helpful,
-                row.neutral,
-                row.harmful,
-                row.decayed_helpful,
-                row.decayed_harmful,
+                row.helpful, row.neutral, row.harmful, row.decayed_helpful, row.decayed_harmful
             ),
-            row.action,
-            row.actor,
-            row.reason,
+            row.action, row.actor, row.reason,
         )
         for row in connection.execute(query)
-    ]
+    ]  # fmt: skip

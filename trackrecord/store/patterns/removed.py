@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, selec
 from trackrecord.learning.numbers.decay import DecayBasis, decayed
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..database.bulk_insert import insert_rows
+from ..database.upsert import insert_rows
 from ..outcomes.days import RemovedRecord, day_of, end_of_day
 from ..outcomes.verdicts.verdict_sums import several
 from .speakers import SpeakerSums

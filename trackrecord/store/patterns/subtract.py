@@ -9,9 +9,8 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.upsert import later
-from ..outcomes.feedback.feedback_sums import last_given
-from ..outcomes.replaced import Replaced
-from ..outcomes.verdicts.verdict_sums import NEVER, settled, validates
+from ..outcomes.feedback.feedback import last_given
+from ..outcomes.verdicts.verdict_sums import NEVER, Replaced, settled, validates
 from .speakers import settle_speakers
 from .sums import Deltas, PatternDelta, PatternKey, PatternRow
 from .tables import observations, patterns

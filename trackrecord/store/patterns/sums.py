@@ -10,8 +10,7 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict, verdict_on_patterns
 from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 
-from ..database.bulk_insert import insert_rows
-from ..database.upsert import Columns, Upsert
+from ..database.upsert import Columns, Upsert, insert_rows
 from ..outcomes.verdicts.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .speakers import SpeakerSums, add_speakers
 from .tables import observations, patterns

@@ -8,35 +8,28 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     String,
-    Table,
-    Text,
     UniqueConstraint,
     false,
     text,
 )
 
-from ..database.metadata import CodePointText, Id, metadata
+from ..database.metadata import CodePointText, Id, columns, decision_columns, keyed_table, table
 
-patterns = Table(
+patterns = table(
     "patterns",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False),
     Column("slug", String(160), nullable=False),
     Column("kind", String(16), nullable=False),
     Column("content", CodePointText, nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
+    *columns("helpful neutral harmful", BigInteger, nullable=False),
     # Outcomes whose task reached its goal, whatever they scored.
     Column("succeeded", BigInteger, nullable=False, server_default=text("0")),
     # Forward-decayed sums, relative to the landmark of decay_bases.
-    Column("helpful_sum", Double, nullable=False),
-    Column("harmful_sum", Double, nullable=False),
+    *columns("helpful_sum harmful_sum", Double, nullable=False),
     Column("last_validated", Double),
     # How many of the verdicts are feedback, of no outcome, and how many of these are helpful.
-    Column("feedback", BigInteger, nullable=False, server_default=text("0")),
-    Column("helpful_feedback", BigInteger, nullable=False, server_default=text("0")),
+    *columns("feedback helpful_feedback", BigInteger, nullable=False, server_default=text("0")),
     # What was last written into pattern_transitions; the truth is derived from the sums.
     Column("reported_maturity", String(16)),
     Column("reported_inverted", Boolean, nullable=False, default=False),
@@ -46,33 +39,24 @@ patterns = Table(
 )
 
 # The same sums by speaker, without feedback apart: where several speak, each has its share.
-pattern_speakers = Table(
+pattern_speakers = keyed_table(
     "pattern_speakers",
-    metadata,
     Column("pattern_id", Id, primary_key=True, autoincrement=False),
     Column("speaker", String(300), primary_key=True),
     Column("project_id", Id, nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
-    Column("succeeded", BigInteger, nullable=False),
-    Column("feedback", BigInteger, nullable=False),
-    Column("helpful_sum", Double, nullable=False),
-    Column("harmful_sum", Double, nullable=False),
+    *columns("helpful neutral harmful succeeded feedback", BigInteger, nullable=False),
+    *columns("helpful_sum harmful_sum", Double, nullable=False),
     # The parts of these that nothing but an agent's own word stands for.
-    Column("helpful_claimed_sum", Double, nullable=False),
-    Column("harmful_claimed_sum", Double, nullable=False),
+    *columns("helpful_claimed_sum harmful_claimed_sum", Double, nullable=False),
     # Its two ends say whether more than one speaks in a project.
     Index("ix_pattern_speakers_project", "project_id", "speaker"),
-    sqlite_with_rowid=False,
 )
 
 # One row for each pattern that an outcome touched: what the past is answered from. The tables with
 # a row per outcome declare no foreign keys: PostgreSQL would check each row by a query of its own,
 # and what they refer to is written by the same transaction.
-observations = Table(
+observations = keyed_table(
     "observations",
-    metadata,
     Column("pattern_id", Id, primary_key=True, autoincrement=False),
     Column("received_at", Double, primary_key=True),
     Column("outcome", Id, primary_key=True, autoincrement=False),
@@ -88,12 +72,10 @@ observations = Table(
     # together when the last of them ended.
     Column("times", BigInteger, nullable=False, server_default=text("1")),
     Column("weight", Double, nullable=False, server_default=text("1")),
-    sqlite_with_rowid=False,
 )
 
-pattern_transitions = Table(
+pattern_transitions = table(
     "pattern_transitions",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
     Column("at", Double, nullable=False),
@@ -101,19 +83,15 @@ pattern_transitions = Table(
     Column("aspect", String(16), nullable=False),
     Column("before", String(16)),
     Column("after", String(16), nullable=False),
-    Column("helpful", BigInteger, nullable=False),
-    Column("neutral", BigInteger, nullable=False),
-    Column("harmful", BigInteger, nullable=False),
-    Column("decayed_helpful", Double, nullable=False),
-    Column("decayed_harmful", Double, nullable=False),
+    *columns("helpful neutral harmful", BigInteger, nullable=False),
+    *columns("decayed_helpful decayed_harmful", Double, nullable=False),
     # What made it, where it was made by hand.
     Column("decision_id", Id),
 )
 
 # Tags by hand. A row stays after the tag was removed: the past had it.
-pattern_tags = Table(
+pattern_tags = table(
     "pattern_tags",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
     Column("tag", String(64), nullable=False),
@@ -121,14 +99,10 @@ pattern_tags = Table(
     Column("removed_at", Double),
 )
 
-pattern_decisions = Table(
+pattern_decisions = table(
     "pattern_decisions",
-    metadata,
     Column("id", Id, primary_key=True),
     Column("pattern_id", ForeignKey("patterns.id"), nullable=False, index=True),
-    Column("at", Double, nullable=False),
     # "promote", "deprecate" or "reset"
-    Column("action", String(16), nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    *decision_columns(),
 )

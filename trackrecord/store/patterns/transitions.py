@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.numbers.speakers import SpeakerCounts
@@ -18,6 +18,51 @@ from trackrecord.learning.rules_bundle import Rules
 
 from .speakers import speakers_of_patterns
 from .tables import pattern_transitions, patterns
+
+
+@dataclass(frozen=True)
+class RecentTransition:
+    """One change of state of one pattern.
+
+    Attributes:
+        slug: the pattern.
+        content: what it says.
+        aspect: "maturity" or "inversion".
+        before: the state that it left; None for its first one.
+        after: the state that it came into; "inverted" or "lifted" for an inversion.
+        at: when, seconds since the epoch.
+        helpful: outcomes that it helped, at that moment.
+        neutral: outcomes without effect.
+        harmful: outcomes that it harmed.
+    """
+
+    slug: str
+    content: str
+    aspect: str
+    before: str | None
+    after: str
+    at: float
+    helpful: int
+    neutral: int
+    harmful: int
+
+
+def recent_transitions(
+    connection: Connection, project_id: int, *, since: float, until: float
+) -> list[RecentTransition]:
+    """Return the changes of state after one moment and up to another one, the oldest first."""
+    columns = pattern_transitions.c
+    query = (
+        select(
+            patterns.c.slug, patterns.c.content, columns.aspect, columns.before, columns.after,
+            columns.at, columns.helpful, columns.neutral, columns.harmful,
+        )
+        .join(patterns, patterns.c.id == columns.pattern_id)
+        .where(patterns.c.project_id == project_id, columns.at > since, columns.at <= until)
+        .order_by(columns.at, columns.id)
+    )  # fmt: skip
+    return [RecentTransition(*row) for row in connection.execute(query)]
+
 
 MATURITY = "maturity"
 INVERSION = "inversion"
@@ -182,15 +227,14 @@ def _changes(row: Row[Any], rules: Rules, evidence: Evidence, now: float) -> Ite
 
 
 def _as_row(change: Transition) -> dict[str, Any]:
-    return {
-        "pattern_id": change.pattern_id,
-        "at": change.at,
-        "aspect": change.aspect,
-        "before": change.before,
-        "after": change.after,
-        "helpful": change.evidence.helpful,
-        "neutral": change.evidence.neutral,
-        "harmful": change.evidence.harmful,
-        "decayed_helpful": change.evidence.decayed_helpful,
-        "decayed_harmful": change.evidence.decayed_harmful,
-    }
+    row = transition_row(change.at, change.aspect, change.before, change.after, change.evidence)
+    return row | {"pattern_id": change.pattern_id}
+
+
+def transition_row(
+    at: float, aspect: str, before: str | None, after: str, evidence: Evidence
+) -> dict[str, Any]:
+    """Return a change of state as it is stored, but for its pattern; see `Transition`."""
+    numbers = ("helpful", "neutral", "harmful", "decayed_helpful", "decayed_harmful")
+    counts = {name: getattr(evidence, name) for name in numbers}
+    return {"at": at, "aspect": aspect, "before": before, "after": after, **counts}

@@ -23,17 +23,8 @@ from trackrecord.store.patterns.tables import observations
 # Made again from the rows of other tables; or about the store, not about one project. Who may read
 # one store may not read another one for that.
 NOT_EXPORTED: Final[frozenset[Table]] = frozenset({
-    access_tokens,
-    competence_words,
-    forgettings,
-    forgotten_ids,
-    leases,
-    listed_runs,
-    memory_blocks,
-    outcome_days,
-    project_imports,
-    run_counts,
-    store_moves,
+    access_tokens, competence_words, forgettings, forgotten_ids, leases, listed_runs,
+    memory_blocks, outcome_days, project_imports, run_counts, store_moves,
 })  # fmt: skip
 # Which exports of earlier versions have, and nothing reads any more.
 COLUMNS_GONE: Final[dict[str, tuple[str, ...]]] = {"effect_decisions": ("entry",)}

@@ -9,7 +9,9 @@ first, for a minute at most.
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from math import inf
+from typing import Final
 
 import redis
 import structlog
@@ -20,8 +22,11 @@ from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.prompt.reading.noted_defects import note_defects
-from trackrecord.resources.experience.counts_of_worker import packed_counts
+from trackrecord.resources.experience.estimates import counted_estimates
+from trackrecord.resources.experience.pattern_standings import counted_order, order_of, order_rules
+from trackrecord.resources.experience.sourced_lessons import counted_lessons, with_sources
 from trackrecord.resources.prompt_documents.advice import (
+    CountedRuns,
     build_moments,
     count_advice,
     with_standing,
@@ -39,6 +44,34 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord_capture.sources.tool_words import own_tool_names
 
 from .seen_documents import ProjectRevisions, SeenDocuments
+
+# Fewer runs are counted in some fifty milliseconds: readers do that themselves, exactly.
+_LARGE: Final = 1_000
+
+
+def packed_counts(
+    connection: Connection, settings: DaemonSettings, project_id: int, counted: CountedRuns
+) -> dict[str, tuple[str, bytes]]:
+    """Return the parts that readers need not count, by name; none of a small project.
+
+    Args:
+        connection: the transaction that the runs were read in.
+        settings: the rules.
+        project_id: whose runs.
+        counted: what was counted.
+    """
+    if len(counted.runs) <= _LARGE:
+        return {}
+    # Only advice needs to know the kind of each run.
+    estimates = replace(counted.estimates, kind_of_runs={})
+    lessons = with_sources(counted.lessons, counted.runs)
+    order = order_of(connection, settings, project_id, estimates)
+    return {
+        counted_estimates.part: counted_estimates.packed(estimates, settings.decay.half_life_days),
+        counted_lessons.part: counted_lessons.packed(lessons, settings.lessons),
+        counted_order.part: counted_order.packed(order, order_rules(settings)),
+    }
+
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05

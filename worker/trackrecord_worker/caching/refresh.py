@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import CachedAge, cached_ages
-from trackrecord.resources.prompt_documents.cached_rankings import write_rankings
+from trackrecord.resources.prompt_documents.changing import write_rankings
 from trackrecord.settings.daemon_settings import DaemonSettings
 
 from .seen_documents import ProjectRevisions, SeenDocuments

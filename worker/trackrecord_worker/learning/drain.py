@@ -24,10 +24,7 @@ from trackrecord.errors import InvalidEntry, StoreUnavailable
 from trackrecord.redis.fleet_counts import RESULTS, Counts, batch_counts
 from trackrecord.redis.keys import split_mark
 from trackrecord.redis.signs_of_life import SignOfLife
-from trackrecord.store.advice.hints import ReceivedHint, record_hints
-from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.patterns.transitions import Transition
-from trackrecord.wire.hint import HintBody, decode_hint
 from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import MAX_BODY_BYTES, WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
@@ -42,36 +39,11 @@ from .entries import (
     IntakeResult,
     ReceivedEntry,
     RefusedEntry,
-    without_forgotten,
-    writing_entries,
 )
 from .outage import DatabaseOutage
 from .outcome_entries import OUTCOME
-from .report_entries import ERROR, EXPOSURE, FEEDBACK, MEMORY, RECALL
+from .report_entries import ERROR, EXPOSURE, FEEDBACK, HINT, MEMORY, RECALL
 from .stream import OutcomeStream
-
-
-def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> HintBody:
-    return decode_hint(body, max_bytes=context.settings.max_body_bytes)
-
-
-def _take_in(decoded: Sequence[DecodedEntry[HintBody]], context: IntakeContext) -> IntakeResult:
-    with writing_entries(context.engine, "hints") as connection:
-        received = [
-            ReceivedHint(each.report, _id_of(each), each.entry.received_at)
-            for each in without_forgotten(connection, "hint", decoded, _id_of)
-        ]
-        projects = {each.body.project for each in received}
-        record_hints(connection, ensure_projects(connection, projects), received)
-    return IntakeResult()
-
-
-def _id_of(decoded: DecodedEntry[HintBody]) -> str:
-    return decoded.report.hint_id or decoded.entry.default_id
-
-
-HINT = EntryKind("hint", _decode, _take_in)
-
 
 _log = structlog.get_logger(__name__)
 

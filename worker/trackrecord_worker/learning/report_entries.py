@@ -1,26 +1,29 @@
 """Record memories, errors, feedback, recalls and exposures that arrive among outcomes."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
 from trackrecord.errors import InvalidMemory, ServerUnavailable
-from trackrecord.inflight.store import Report, write_reports
+from trackrecord.inflight.store import Report as InFlightReport
+from trackrecord.inflight.store import write_reports
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.redis.problems import is_out_of_memory
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
+from trackrecord.store.memories.recall import PromptRecall, record_recalls
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback, given_feedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.error import decode_error
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.feedback import decode_feedback
+from trackrecord.wire.hint import HintBody, decode_hint
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.recall import RecallBody, decode_recall
 
@@ -35,6 +38,15 @@ from .entries import (
     without_forgotten,
     writing_entries,
 )
+
+Report = TypeVar("Report")
+
+
+def _decoding(
+    decode: Callable[..., Report],
+) -> Callable[[bytes, ReceivedEntry, IntakeContext], Report]:
+    """Return the decoding of entries whose bodies say everything themselves."""
+    return lambda body, _, context: decode(body, max_bytes=context.settings.max_body_bytes)
 
 
 def _decode_memory(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> MemoryBody:
@@ -140,7 +152,7 @@ FEEDBACK = EntryKind("feedback", _decode_feedback, _take_in_feedback)
 
 _NO_ROOM = "too many errors of its task are resolved that have not been recorded"
 
-_ReportOfProject = tuple[str, Report]
+_ReportOfProject = tuple[str, InFlightReport]
 
 
 def _decode_error(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> _ReportOfProject:
@@ -202,10 +214,6 @@ def recalled_at(at: float | None, received_at: float) -> float:
     return received_at if at is None else min(at, received_at)
 
 
-def _decode_recall(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> RecallBody:
-    return decode_recall(body, max_bytes=context.settings.max_body_bytes)
-
-
 def _take_in_recall(
     decoded: Sequence[DecodedEntry[RecallBody]], context: IntakeContext
 ) -> IntakeResult:
@@ -219,11 +227,7 @@ def _take_in_recall(
     return IntakeResult()
 
 
-RECALL = EntryKind("recall", _decode_recall, _take_in_recall)
-
-
-def _decode_exposure(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> ExposureBody:
-    return decode_exposure(body, max_bytes=context.settings.max_body_bytes)
+RECALL = EntryKind("recall", _decoding(decode_recall), _take_in_recall)
 
 
 def _take_in_exposure(
@@ -258,4 +262,24 @@ def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[PromptR
                 yield PromptRecall(name, moment, received_at, _id_of_exposure(each))
 
 
-EXPOSURE = EntryKind("exposure", _decode_exposure, _take_in_exposure)
+EXPOSURE = EntryKind("exposure", _decoding(decode_exposure), _take_in_exposure)
+
+
+def _take_in_hint(
+    decoded: Sequence[DecodedEntry[HintBody]], context: IntakeContext
+) -> IntakeResult:
+    with writing_entries(context.engine, "hints") as connection:
+        received = [
+            ReceivedHint(each.report, _id_of_hint(each), each.entry.received_at)
+            for each in without_forgotten(connection, "hint", decoded, _id_of_hint)
+        ]
+        projects = {each.body.project for each in received}
+        record_hints(connection, ensure_projects(connection, projects), received)
+    return IntakeResult()
+
+
+def _id_of_hint(decoded: DecodedEntry[HintBody]) -> str:
+    return decoded.report.hint_id or decoded.entry.default_id
+
+
+HINT = EntryKind("hint", _decoding(decode_hint), _take_in_hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec.structs import replace
@@ -18,12 +18,16 @@ from ...arguments.options import (
     limit_option,
     project_option,
 )
-from ...output.effect_cells import COLUMNS, SECONDARY, cells
 from ...output.screen import console, print_json, print_table, say_more
 
 if TYPE_CHECKING:
+    from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.resources.figures.effect import EffectAnswer
 
+# The columns that compare tasks with and without advice.
+_COLUMNS: Final = ("with", "without", "difference", "interval", "verdict")
+# Those that a narrow terminal is not shown, the first one first.
+_SECONDARY: Final = ("interval", "without", "with")
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
 
 
@@ -127,8 +131,8 @@ def _print_overall(found: EffectAnswer) -> None:
 
     report = found.report
     if report.tasks != (0, 0):
-        rows = [(each.measure.name, *cells(each)) for each in report.overall]
-        print_table(("measure", *COLUMNS), rows, about="measure", secondary=SECONDARY)
+        rows = [(each.measure.name, *_cells(each)) for each in report.overall]
+        print_table(("measure", *_COLUMNS), rows, about="measure", secondary=_SECONDARY)
     out = console()
     for line in conclusion(report):
         out.print(line, markup=False)
@@ -146,5 +150,22 @@ def _print_kinds(found: EffectAnswer) -> None:
     if not found.kinds:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
-    rows = [(each.kind, *cells(each.comparison)) for each in found.kinds]
-    print_table(("kind of task", *COLUMNS), rows, about="kind of task", secondary=SECONDARY)
+    rows = [(each.kind, *_cells(each.comparison)) for each in found.kinds]
+    print_table(("kind of task", *_COLUMNS), rows, about="kind of task", secondary=_SECONDARY)
+
+
+def _cells(found: Comparison) -> tuple[str, ...]:
+    from trackrecord.learning.advice.effect.texts import (
+        VERDICTS,
+        difference_text,
+        interval_text,
+        mean_text,
+    )
+
+    return (
+        mean_text(found, found.given),
+        mean_text(found, found.withheld),
+        difference_text(found),
+        interval_text(found),
+        VERDICTS[found.verdict],
+    )

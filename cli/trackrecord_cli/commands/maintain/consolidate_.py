@@ -4,19 +4,81 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trackrecord.resources.declaration.paging import Order
-from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
+from trackrecord.resources.declaration.paging import Order, sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant
 
 from ...access import open_store, read_store, settings_for
 from ...arguments.options import json_option, project_option, sort_option
 from ...output.screen import print_json, print_table, say_more, telling_what_was_done, working
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from trackrecord_consolidation.report import RunReport
+
+
+class ConsolidationRun(Answer, frozen=True, kw_only=True):
+    """A run over a project's episodes.
+
+    Attributes:
+        project: whose episodes were read.
+        actor: who started it.
+        started_at: when.
+        finished_at: when it was done; null: it is running, or it died.
+        duration_ms: how long it took.
+        episodes_read: episodes that were new.
+        signatures_touched: procedures that they belong to.
+        records_created: records that are new.
+        records_reinforced: records with new successes.
+        records_updated: records that changed in another way.
+        skipped: what changed no record, by reason.
+    """
+
+    project: str
+    actor: str
+    started_at: Instant
+    finished_at: Instant | None
+    duration_ms: float | None
+    episodes_read: int
+    signatures_touched: int
+    records_created: int
+    records_reinforced: int
+    records_updated: int
+    skipped: dict[str, int]
+
+
+class ConsolidationRuns(Answer, frozen=True):
+    """The last runs over a project's episodes.
+
+    Attributes:
+        project: whose episodes.
+        runs: as they are on record.
+    """
+
+    project: str
+    runs: tuple[ConsolidationRun, ...]
+
+
+CONSOLIDATION_RUNS: Final = sorting_of(
+    "runs", "started_at", started="started_at", took="duration_ms", episodes="episodes_read"
+)
+
+
+def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
+    """Return the runs over a project's episodes, the newest first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.competences.consolidation.runs import read_runs
+
+    runs = read_runs(connection, project_row(connection, project), limit=None)
+    return ConsolidationRuns(project, tuple(map(ConsolidationRun.taken, runs)))
 
 
 _FEW = 10
@@ -106,7 +168,6 @@ def command(
 
 def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
     from trackrecord.learning.text.times import iso
-    from trackrecord.resources.operation.consolidation_runs import ConsolidationRuns, last_runs
 
     with read_store(project) as (connection, _, name):
         every = last_runs(connection, name)

@@ -31,7 +31,7 @@ def command(file: str, project: str | None) -> None:
     """
     from trackrecord.resources.access.project_rows import project_row, removed_notes
     from trackrecord.resources.operation.status import counted
-    from trackrecord.store.database.row_locks import repeatable_read
+    from trackrecord.store.database.leases import repeatable_read
     from trackrecord.store.transfer.export import export_project
 
     where = "standard output holds a part only" if file == "-" else f"{file} was not written"

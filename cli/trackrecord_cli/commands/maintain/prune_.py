@@ -39,7 +39,7 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     """
     from trackrecord.process.logs import configure_logs
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.settings.retention_settings import RetentionSettings
+    from trackrecord.settings.service_settings import RetentionSettings
     from trackrecord.store.database.engine import reading
     from trackrecord.store.outcomes.projects import project_names
     from trackrecord_consolidation.retention import remove_old

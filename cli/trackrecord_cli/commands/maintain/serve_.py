@@ -19,7 +19,7 @@ def command() -> None:
     settings = load_daemon_settings()
     configure_logs(settings.log_level)
     # After the settings: a mistake in them is told at once.
-    from trackrecord_door.access.stored_tokens import has_tokens, with_own_token
+    from trackrecord_door.access.tokens import has_tokens, with_own_token
     from trackrecord_door.protocol.listening import describe, listen, listen_in_home
     from trackrecord_door.query_service import QueryService
     from trackrecord_door.server import serve

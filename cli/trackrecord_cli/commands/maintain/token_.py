@@ -70,7 +70,7 @@ def show(*, only_reports: bool) -> None:
     programs that send it to whatever listens on the port. It stays the same.
     """
     from trackrecord.errors import UnknownId
-    from trackrecord_door.access.stored_tokens import reporting_token, with_own_token
+    from trackrecord_door.access.tokens import reporting_token, with_own_token
 
     settings, _ = settings_for(None)
     token = with_own_token(settings).http.token

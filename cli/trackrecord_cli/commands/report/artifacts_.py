@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from trackrecord.resources.declaration.paging import Order
-from trackrecord.resources.reports.artifacts import ARTIFACTS, Artifact, list_artifacts
+from trackrecord.resources.reports.artifacts import (
+    ARTIFACTS,
+    Artifact,
+    ArtifactPage,
+    StoredArtifact,
+    list_artifacts,
+)
 
 from ...access import check_project, settings_for
 from ...arguments.options import (
@@ -77,7 +83,6 @@ def put_artifact(
     With --json the summary that would take its place is printed, too.
     """
     from trackrecord.artifacts.client import store_output
-    from trackrecord.artifacts.documents import stored_document
 
     settings, project = settings_for(project)
     stored = store_output(settings, project, source.read(), task_id=task_id, tool=tool)
@@ -88,7 +93,7 @@ def put_artifact(
                 f"trackrecord: too large: {stored.told.gone} bytes of its middle are gone", err=True
             )
         return
-    print_json(stored_document(stored, task_id, tool))
+    print_json(StoredArtifact.taken(stored, stored.told, task_id=task_id, tool=tool).to_document())
 
 
 @command.command("get")
@@ -109,7 +114,6 @@ def get_artifact(
 ) -> None:
     """Return an artifact, or a part of it, byte for byte."""
     from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.artifacts.documents import page_document
     from trackrecord.artifacts.pages import Range, page_of
 
     if lines is not None and in_bytes is not None:
@@ -123,7 +127,9 @@ def get_artifact(
         # An agent's shell may be who asks: what it gets is not to become a summary again.
         store.note_retrieved(page.data)
     if as_json:
-        print_json(page_document(page, data))
+        document = ArtifactPage.of(page, data).to_document()
+        del document["following"]  # a whole part was asked for
+        print_json(document)
     else:
         click.echo(bytes(page.data), nl=False)
 

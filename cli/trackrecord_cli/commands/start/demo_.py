@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...arguments.options import json_option
-from ...output.effect_cells import COLUMNS, SECONDARY, cells
 from ...output.screen import console, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-    from trackrecord.resources.figures.effect import EffectAnswer
 
 
 @click.command("demo")
@@ -59,7 +56,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    _print(document, result.effect, time.monotonic() - started)
+    _print(document, time.monotonic() - started)
 
 
 class _Steps:
@@ -78,7 +75,7 @@ class _Steps:
         self._progress.update(self._task, completed=done)
 
 
-def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> None:
+def _print(document: dict[str, Any], seconds: float) -> None:
     out = console()
     out.print("What helps, and what hurts: learnt beside planted", style="bold")
     print_table(
@@ -121,29 +118,11 @@ def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> No
     )
     click.echo(document["prompt"])
     click.echo()
-    _print_effect(effect, document["effect"]["planted"])
-    out.print()
     click.echo(
         f"{document['outcomes']} outcomes from {document['agents']} processes, published and "
         f"learnt in {document['seconds']} s: {document['outcomes_per_s']} a second "
         f"(the whole demo: {seconds:.0f} s)"
     )
-
-
-def _print_effect(effect: EffectAnswer, planted: float) -> None:
-    from trackrecord.learning.advice.effect.texts import conclusion
-
-    out = console()
-    given, withheld = effect.report.tasks
-    out.print(
-        f"Does it help: {given} further tasks follow what they are handed, {withheld} are handed "
-        "nothing",
-        style="bold",
-    )
-    rows = [(each.measure.name, *cells(each)) for each in effect.report.overall]
-    print_table(("measure", *COLUMNS), rows, about="measure", secondary=SECONDARY)
-    out.print(conclusion(effect.report)[0], markup=False)
-    out.print(f"Planted, by the strategies that they followed: {100 * planted:+.0f} points.")
 
 
 def _percent(rate: float | None) -> str:

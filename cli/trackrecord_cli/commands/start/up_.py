@@ -90,7 +90,7 @@ def _environment() -> dict[str, str]:
 
 
 def _has_tokens(settings: DaemonSettings) -> bool:
-    from trackrecord_door.access.stored_tokens import has_tokens
+    from trackrecord_door.access.tokens import has_tokens
 
     return call_apart(has_tokens, settings)
 

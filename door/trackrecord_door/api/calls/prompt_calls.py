@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trackrecord.errors import InvalidRequest, SettingsError
@@ -42,19 +41,14 @@ def show_rankings(
         conditions: The conditions under which the task appeared, as `os=linux`; may be repeated.
         project: Whose experience.
     """
+    given = {**locals(), "include": include or None, "exclude": exclude or None}
+    del given["service"]
+    if budget is None:
+        given["budget"] = "default"
     from trackrecord.prompt.answers.json_documents import rankings_document
     from trackrecord.prompt.reading.client import rankings
 
-    answer = rankings(
-        project=project,
-        task=task,
-        budget="default" if budget is None else budget,
-        limit=limit,
-        lang=lang,
-        include=include or None,
-        exclude=exclude or None,
-        conditions=conditions,
-    )
+    answer = rankings(**given)
     if answer.age_s is None:
         _check_project(service, project)
     return rankings_document(answer)
@@ -96,22 +90,11 @@ def take_rankings(
         conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
         project: Whose experience.
     """
+    given = {**locals(), "budget": "default" if budget is None else budget}
     import trackrecord
     from trackrecord.prompt.answers.json_documents import rankings_document
 
-    answer = trackrecord.rankings(
-        project=project,
-        task=task,
-        budget="default" if budget is None else budget,
-        limit=limit,
-        lang=lang,
-        include=include,
-        exclude=exclude,
-        task_id=task_id,
-        explore=explore,
-        conditions=conditions,
-    )
-    return rankings_document(answer)
+    return rankings_document(trackrecord.rankings(**given))
 
 
 def take_context(
@@ -146,24 +129,10 @@ def take_context(
         conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
         project: Whose experience.
     """
+    given = locals()
     import trackrecord
 
-    return _composed(
-        partial(
-            trackrecord.context,
-            project,
-            task,
-            candidates,
-            budget,
-            lang=lang,
-            config=config,
-            include=include,
-            exclude=exclude,
-            task_id=task_id,
-            explore=explore,
-            conditions=conditions,
-        )
-    )
+    return _composed(trackrecord.context, given)
 
 
 def show_context(
@@ -191,28 +160,16 @@ def show_context(
         conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
         project: Whose experience.
     """
+    given = locals()
     from trackrecord.prompt.reading.context import context
 
-    return _composed(
-        partial(
-            context,
-            project,
-            task,
-            candidates,
-            budget,
-            lang=lang,
-            config=config,
-            include=include,
-            exclude=exclude,
-            conditions=conditions,
-        )
-    )
+    return _composed(context, given)
 
 
-def _composed(ask: Callable[[], Context]) -> dict[str, Any]:
+def _composed(ask: Callable[..., Context], given: dict[str, Any]) -> dict[str, Any]:
     from trackrecord.prompt.answers.json_documents import context_document
 
     try:
-        return context_document(ask())
+        return context_document(ask(**given))
     except SettingsError as error:  # of the rules that were given: a wrong setting is a `problem`
         raise InvalidRequest(str(error)) from None

@@ -1,11 +1,14 @@
 """Parts that pages of single patterns, lessons, memories and criteria share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from inspect import signature
+from typing import Any, Final, Literal
 
 from trackrecord.resources.figures.explanations import ExplanationAnswer
 
+from ..answering import ConfirmedAction
+from ..requests.forms import Form
 from ..requests.page_request import PageRequest
 
 # Where what is handed out has a page of its own, by its kind.
@@ -102,3 +105,48 @@ def why(explanation: ExplanationAnswer) -> WhyInWords:
         sentences(explanation.to_change),
         sentences(explanation.rebuild_due),
     )
+
+
+def decision(
+    path: str,
+    call: Callable[..., Any],
+    question: str,
+    button: str,
+    said: Callable[[Any], str] = lambda decided: decided.in_words,
+    *,
+    whole: Callable[[PageRequest, str], str] = lambda _, given: given,
+    reason: Literal["required", "optional", "none"] = "optional",
+    erases: bool = False,
+) -> Callable[[PageRequest, Form], ConfirmedAction]:
+    """Return the action of a page that is one call about one entry of a list.
+
+    Args:
+        path: of the list.
+        call: does it.
+        question: asks for it; `{}` holds what it is about.
+        button: of the question.
+        said: returns what became of it.
+        whole: returns the id for which a text stands.
+        reason: whether one is asked for.
+        erases: whether the entry is gone afterwards.
+    """
+    is_signed = "by" in signature(call).parameters
+
+    def action(asked: PageRequest, form: Form) -> ConfirmedAction:
+        some_id = whole(asked, form.text("id"))
+
+        def do(by: str, why: str | None) -> str:
+            signed = {"by": by, "reason": why} if is_signed else {}
+            return said(call(some_id, project=asked.project, **signed))
+
+        return ConfirmedAction(
+            question.format(form.optional("text") or some_id),
+            button,
+            do,
+            asked.link_to(path, some_id),
+            then=asked.link(path) if erases else None,
+            reason=reason,
+            dangerous=erases,
+        )
+
+    return action

@@ -1,24 +1,23 @@
 """Lessons from the calls of tools: the list, one with the runs behind it, and dismissing it."""
 
-from collections.abc import Callable
+from typing import Any, Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
 from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.commands import CommandDetails
 from trackrecord.resources.experience.lessons import (
     LESSONS,
-    LessonChange,
-    LessonDecisionAnswer,
+    LessonDetails,
     details_of,
     dismiss_lesson,
     lessons_of,
     restore_lesson,
 )
 
-from ..answering import ConfirmedAction, PageView
-from ..requests.forms import Form
+from ..answering import PageView
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, sentences
+from .entries import HistoryEvent, RunBehind, decision, sentences
 
 _PATH = "/lessons"
 _KINDS = [
@@ -69,43 +68,36 @@ def entry(asked: PageRequest) -> PageView:
         "lesson": lesson,
         "kind": dict(_KINDS)[lesson.kind],
         "also": sentences(lesson.also),
-        "history": [*map(happening, reversed(lesson.history))],
-        "runs": [
-            RunBehind(each.outcome_id, each.task_id, each.ended_at, "", each.success)
-            for each in lesson.outcomes
-        ],
+        **behind(lesson),
     }
     return PageView("details/lesson.html", lesson.text, values)
 
 
-def happening(decision: LessonChange) -> HistoryEvent:
-    """Return a decision about a lesson in words."""
-    what = _DISMISSED if decision.action == "dismiss" else "restored"
-    return HistoryEvent(decision.at, what, decision.by, decision.reason or None)
+def behind(shown: LessonDetails | CommandDetails) -> dict[str, Any]:
+    """Return the runs behind a lesson or a command, and the decisions about it, newest first."""
+    return {
+        "history": [
+            HistoryEvent(
+                each.at,
+                _DISMISSED if each.action == "dismiss" else "restored",
+                each.by,
+                each.reason or None,
+            )
+            for each in reversed(shown.history)
+        ],
+        "runs": [
+            RunBehind(each.outcome_id, each.task_id, each.ended_at, "", each.success)
+            for each in shown.outcomes
+        ],
+    }
 
 
-def dismiss(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Dismiss a lesson."""
-    question = "Dismiss this lesson? No prompt shows it until it is restored: {}"
-    return _decision(asked, form, dismiss_lesson, question, "Dismiss it")
-
-
-def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Take back the dismissal of a lesson."""
-    question = "Show this lesson in prompts again? {}"
-    return _decision(asked, form, restore_lesson, question, "Restore it")
-
-
-def _decision(
-    asked: PageRequest,
-    form: Form,
-    decide: Callable[..., LessonDecisionAnswer],
-    question: str,
-    button: str,
-) -> ConfirmedAction:
-    lesson_id, text = form.text("id"), form.optional("text") or ""
-
-    def do(by: str, reason: str | None) -> str:
-        return decide(lesson_id, by=by, reason=reason, project=asked.project).in_words
-
-    return ConfirmedAction(question.format(text), button, do, asked.link_to(_PATH, lesson_id))
+dismiss: Final = decision(
+    _PATH,
+    dismiss_lesson,
+    "Dismiss this lesson? No prompt shows it until it is restored: {}",
+    "Dismiss it",
+)
+restore: Final = decision(
+    _PATH, restore_lesson, "Show this lesson in prompts again? {}", "Restore it"
+)

@@ -1,5 +1,7 @@
 """Memories: all of a project in pages, one with its history, and what can be done with them."""
 
+from typing import Final
+
 from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import Argument, Share
@@ -20,7 +22,7 @@ from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import ROWS, page_of, start_of
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, why
+from .entries import HistoryEvent, RunBehind, decision, why
 
 _PATH = "/memories"
 _PITFALL = "known pitfall"
@@ -115,53 +117,20 @@ def add(asked: PageRequest, form: Form) -> ConfirmedAction:
     return ConfirmedAction(question, "Remember it", do, asked.link(_PATH), reason="none")
 
 
-def confirm(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Note that a memory was right."""
-    memory_id = form.text("id")
-
-    def do(_by: str, _reason: str | None) -> str:
-        return _said(confirm_memory(memory_id, project=asked.project))
-
-    question = "Confirm this memory? Its confidence rises."
-    return ConfirmedAction(
-        question, "Confirm it", do, asked.link_to(_PATH, memory_id), reason="none"
-    )
-
-
-def reject(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Note that a memory was wrong."""
-    memory_id = form.text("id")
-
-    def do(_by: str, _reason: str | None) -> str:
-        return _said(reject_memory(memory_id, project=asked.project))
-
-    question = (
-        "Reject this memory? Its confidence falls; one that is rejected often becomes a known "
-        "pitfall."
-    )
-    return ConfirmedAction(
-        question, "Reject it", do, asked.link_to(_PATH, memory_id), reason="none"
-    )
-
-
-def forget(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Erase a memory."""
-    memory_id = form.text("id")
-
-    def do(_by: str, _reason: str | None) -> str:
-        whole = forget_memory(memory_id, project=asked.project)
-        return f"{whole}: forgotten"
-
-    return ConfirmedAction(
-        f"Erase the memory {memory_id} and its history? This cannot be undone.",
-        "Forget it",
-        do,
-        asked.link_to(_PATH, memory_id),
-        then=asked.link(_PATH),
-        reason="none",
-        dangerous=True,
-    )
-
-
 def _said(memory: Memory) -> str:
     return f"{memory.id}: {memory.type.value}, {memory.confidence:g}"
+
+
+confirm: Final = decision(
+    _PATH, confirm_memory, "Confirm this memory? Its confidence rises.", "Confirm it", _said,
+    reason="none",
+)  # fmt: skip
+reject: Final = decision(
+    _PATH, reject_memory,
+    "Reject this memory? Its confidence falls; one that is rejected often becomes a known pitfall.",
+    "Reject it", _said, reason="none",
+)  # fmt: skip
+forget: Final = decision(
+    _PATH, forget_memory, "Erase the memory {} and its history? This cannot be undone.",
+    "Forget it", lambda whole: f"{whole}: forgotten", reason="none", erases=True,
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
@@ -29,7 +30,7 @@ from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import ROWS, Listing, listed, page_of, start_of
 from ..requests.page_request import PageRequest
-from .entries import HistoryEvent, RunBehind, why
+from .entries import HistoryEvent, RunBehind, decision, why
 
 _PATH = "/patterns"
 _RUNS_SHOWN = 25
@@ -138,66 +139,9 @@ def _in_words(change: PatternChangeAnswer) -> str:
 _DONE = {"promote": "promoted", "deprecate": "deprecated", "reset": "reset"}
 
 
-def promote(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Make a pattern proven."""
-    return _decision(
-        asked,
-        form,
-        promote_pattern,
-        "Promote {}? It is proven from then on, whatever its evidence says, until it is reset.",
-        "Promote it",
-    )
-
-
-def deprecate(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Deprecate a pattern."""
-    return _decision(
-        asked,
-        form,
-        deprecate_pattern,
-        "Deprecate {}? It is not recommended again until it is reset.",
-        "Deprecate it",
-    )
-
-
-def reset(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Let the evidence decide about a pattern again."""
-    return _decision(
-        asked,
-        form,
-        reset_pattern,
-        "Reset {}? Its evidence decides about it again.",
-        "Reset it",
-    )
-
-
-def _decision(
-    asked: PageRequest,
-    form: Form,
-    decide: Callable[..., PatternDecision],
-    question: str,
-    button: str,
-) -> ConfirmedAction:
-    slug = _slug(asked, form)
-
-    def do(by: str, reason: str | None) -> str:
-        decision = decide(slug, by=by, reason=reason, project=asked.project)
-        if not decision.changed:
-            return f"{slug}: nothing was decided by hand, so there is nothing to reset"
-        return f"{slug}: {decision.before} → {decision.after}"
-
-    return ConfirmedAction(
-        question.format(slug),
-        button,
-        do,
-        asked.link_to(_PATH, slug),
-        reason="required" if decide is deprecate_pattern else "optional",
-    )
-
-
 def tag(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Add a tag to a pattern, or take one away."""
-    slug = _slug(asked, form)
+    slug = _whole(asked, form.text("id"))
     added, removed = form.optional("add", most=200), form.optional("remove", most=200)
     change: Callable[..., str] = partial(_tag, asked, slug, added, removed)
     question, button = (
@@ -220,7 +164,27 @@ def _tag(
     return f"{tagged.id}: {', '.join(tagged.tags) or 'no tags'}"
 
 
-def _slug(asked: PageRequest, form: Form) -> str:
-    given = form.text("id")
+def _whole(asked: PageRequest, given: str) -> str:
     with asked.reading() as connection:
         return pattern_slug(connection, asked.project, given)
+
+
+def _decided(decided: PatternDecision) -> str:
+    if not decided.changed:
+        return f"{decided.id}: nothing was decided by hand, so there is nothing to reset"
+    return f"{decided.id}: {decided.before} → {decided.after}"
+
+
+promote: Final = decision(
+    _PATH, promote_pattern,
+    "Promote {}? It is proven from then on, whatever its evidence says, until it is reset.",
+    "Promote it", _decided, whole=_whole,
+)  # fmt: skip
+deprecate: Final = decision(
+    _PATH, deprecate_pattern, "Deprecate {}? It is not recommended again until it is reset.",
+    "Deprecate it", _decided, whole=_whole, reason="required",
+)  # fmt: skip
+reset: Final = decision(
+    _PATH, reset_pattern, "Reset {}? Its evidence decides about it again.",
+    "Reset it", _decided, whole=_whole,
+)  # fmt: skip

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, delete, tuple_
 from trackrecord.learning.competences.phrases import phrases_of_record, text_of, word_numbers
 from trackrecord.learning.competences.record import Competence
 
-from ...database.bulk_insert import insert_rows
-from ...database.upsert import Columns, Upsert
+from ...database.upsert import Columns, Upsert, insert_rows
 from ..tables import competence_numbers, competence_words
 
 # A phrase's number takes the last bits of what it is known by.

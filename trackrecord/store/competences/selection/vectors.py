@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from trackrecord.errors import NoVectors, StoreUnfit
 
 from ...database.engine import dialect_of, reading, writing
-from ...database.row_locks import advisory_lock
+from ...database.leases import advisory_lock
 from ..tables import competence_numbers
 from .selection_index import digest_of_text
 

@@ -10,9 +10,8 @@ from trackrecord.learning.memories.rules import MemoryRules, confirmed, rejected
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome_scorer import MAX_MEMORY_ID
 
-from ...outcomes.feedback.waiting_feedback import note_counted, waiting_feedback
-from .credit import lock_existing, memory_row
-from .judging import Judge, record_judgement
+from ...outcomes.feedback.feedback import note_counted, waiting_feedback
+from .credit import Judge, lock_existing, memory_row, record_judgement
 
 _DIGEST_BYTES: Final = 16
 # A neutral verdict is on record, and judges nothing.

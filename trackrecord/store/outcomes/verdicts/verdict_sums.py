@@ -6,8 +6,36 @@ from typing import Any, Final
 from sqlalchemy import case, or_
 
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ...database.upsert import Columns, later
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A record that is replaced.
+
+    Attributes:
+        row: its row.
+        project_id: its project.
+        replaced_at: from when on it counts no longer, seconds since the epoch.
+        outcome: what it says, with the score and the verdict that it was counted with.
+        slugs: the patterns that it touched; None where that is not on record.
+        names_criteria: whether its feedback stands in criterion_feedback.
+    """
+
+    row: int
+    project_id: int
+    replaced_at: float
+    outcome: ScoredOutcome
+    slugs: tuple[str, ...] | None
+    names_criteria: bool
+
+    @property
+    def received_at(self) -> float:
+        """Return when it was received."""
+        return self.outcome.received_at
+
 
 COUNTED = ("helpful", "neutral", "harmful", "helpful_sum", "harmful_sum")
 SUM_COLUMNS = (*COUNTED, "last_validated")
