@@ -30,7 +30,7 @@ from ..agent_run import AgentRun
 from ..shell.git import head_moves_asked
 from ..sources.source import Log, ReadRun, Source, Unreadable
 from .counts import ReadingCounts
-from .reverts import amendment, made_by, reverted_by
+from .repository_news import made_by
 from .saved_outputs import with_saved_outputs
 from .sink import Sink
 from .state import CaptureState, LogPlace
@@ -405,21 +405,8 @@ class _Reader:
             self._counts.note_refused(str(error))
             return
         self._counts.runs += 1
-        self._amend(run, fields)
-
-    def _amend(self, run: AgentRun, fields: dict[str, Any]) -> None:
-        """Publish that commits were reverted: whichever of the two runs is read first."""
-        found = []
         if run.commits:
-            found += self._state.note_made(made_by(run, fields))
-        if reverts := reverted_by(run, fields, self._state):
-            found += self._state.note_reverted(reverts)
-        for maker, revert in found:
-            entry, says = amendment(maker, revert)
-            self._sink.publish(entry)
-            # The repository itself may know better, also later.
-            self._state.note_said([(maker.project, maker.outcome_id, says)], anew=False)
-            self._counts.amended += 1
+            self._state.note_made(made_by(run, fields))
 
     def _keep(self, *, is_whole: bool) -> None:
         """Keep the place, after everything before it is safe."""

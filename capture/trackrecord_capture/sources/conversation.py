@@ -13,7 +13,7 @@ from typing import Any, Final
 from trackrecord.learning.text.hints import without_hints
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
-from ..shell.git import commits_and_reverts
+from ..shell.git import commits_of
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
@@ -336,7 +336,6 @@ class Conversation:
 
     def _read(self, turn: _Turn, position: int) -> ReadRun:
         calls = tuple(call.finished() for call in turn.calls.values())
-        commits, reverts = commits_and_reverts(calls)
         started = turn.started_at if turn.started_at is not None else self.fallback_at
         tokens = turn.tokens.values()
         run = AgentRun(
@@ -359,8 +358,7 @@ class Conversation:
             tokens_in=sum(each[0] for each in tokens) if turn.tokens else None,
             tokens_out=sum(each[1] for each in tokens) if turn.tokens else None,
             usd=sum(turn.usd.values()) if turn.usd else None,
-            commits=commits,
-            reverts=reverts,
+            commits=commits_of(calls),
             automated=self.automated,
             record=turn.record,
             is_copy=self.begun_at is not None and started < self.begun_at,

@@ -7,7 +7,8 @@ import msgspec
 
 from trackrecord.learning.text.hints import without_hints
 
-from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
+from ...agent_run import AgentRun, Signal, SignalKind, run_outcome_id
+from ...shell.git import commits_of
 from ..excerpts import excerpt
 from ..moments import seconds_of
 from ..patches import LOST, LOST_EDITS
@@ -343,6 +344,7 @@ class OpenRun:
             signs.append(REWOUND)
         entrypoint = self._facts.get("entrypoint", "")
         session = self.session or session
+        calls = tuple(call.finished() for call in self.calls.values())
         return AgentRun(
             agent=AGENT,
             session=session,
@@ -354,13 +356,14 @@ class OpenRun:
             branch=self._facts.get("git_branch", ""),
             model=self._facts.get("model", ""),
             instruction=self.instruction,
-            calls=self._calls(),
+            calls=calls,
             signs=tuple(signs),
             is_over=self.is_followed or self._has_ended,
             parent=run_outcome_id(AGENT, session, self.parent) if self.parent else "",
             name=name or (self._facts.get("attribution_agent", "") if self.parent else ""),
             tokens_in=self._sum(0),
             tokens_out=self._sum(1),
+            commits=commits_of(calls),
             automated=entrypoint.startswith("sdk"),
             record=self.record,
             is_copy=self.is_copy,
@@ -368,9 +371,6 @@ class OpenRun:
 
     def _sum(self, place: int) -> int | None:
         return sum(answer[place] for answer in self._answers.values()) if self._answers else None
-
-    def _calls(self) -> tuple[RunCall, ...]:
-        return tuple(call.finished() for call in self.calls.values())
 
 
 def is_interruption(said: str) -> bool:

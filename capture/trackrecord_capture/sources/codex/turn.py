@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
-from ...shell.git import commits_and_reverts
+from ...shell.git import commits_of
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from ..json_values import value_in
 from ..patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
@@ -475,7 +475,6 @@ class Turn:
         calls: tuple[RunCall, ...] = tuple(
             call.finished() for call in self._calls.values() if not call.is_wrapping
         )
-        commits, reverts = commits_and_reverts(calls)
         started = self._at if self._at is not None else thread.started_at
         return AgentRun(
             agent="codex",
@@ -496,8 +495,7 @@ class Turn:
             model=self.model,
             tokens_in=self._used("input_tokens"),
             tokens_out=self._used("output_tokens"),
-            commits=commits,
-            reverts=reverts,
+            commits=commits_of(calls),
             automated=thread.automated,
         )
 

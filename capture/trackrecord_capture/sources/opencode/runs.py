@@ -8,7 +8,7 @@ import msgspec
 from trackrecord.learning.text.hints import without_hints
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind
-from ...shell.git import commits_and_reverts
+from ...shell.git import commits_of
 from ...verdict.phrases import goes_on
 from ..excerpts import excerpt
 from ..moments import seconds_of_millis
@@ -160,7 +160,6 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
     prompt, answers = exchange.messages[0], exchange.messages[1:]
     calls = tuple(_calls(answers, parts_of))
     told = [stored.message for stored in answers if stored.message.role == "assistant"]
-    commits, reverts = commits_and_reverts(calls)
     first, last = _span(exchange.messages, calls)
     tokens = [object_of(message.tokens) for message in told]
     return AgentRun(
@@ -183,8 +182,7 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
         if told
         else None,
         usd=_usd(told),
-        commits=commits,
-        reverts=reverts,
+        commits=commits_of(calls),
         # A fork gives its copies ids of its own, and leaves the times as they are.
         record=f"{exchange.words}@{first}",
         is_copy=first * 1000 < exchange.session.begun_at,
