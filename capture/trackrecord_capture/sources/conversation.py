@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from trackrecord.learning.text.hints import without_hints
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
 from ..shell.git import commits_of
+from ..verdict.phrases import goes_on
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
@@ -40,6 +43,7 @@ _PATHS: Final = (
 )  # fmt: skip
 _PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
 _REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
+_UNANSWERED: Final = "no answer came any more"
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 
@@ -68,6 +72,7 @@ class _Call:
     result: str = ""
     error: str = ""
     duration_ms: float | None = None
+    is_open: bool = True
 
     def finished(self) -> RunCall:
         has_failed = self.ok is False
@@ -150,19 +155,26 @@ class Conversation:
         self.fallback_at = 0.0
         self.begun_at: float | None = None
 
-    def ask(self, words: str, at: float | None, *, start: int, prompt: str = "") -> None:
-        """Take a person's prompt, which begins a run.
+    def ask(
+        self, words: str, at: float | None, *, start: int, prompt: str = "", record: str = ""
+    ) -> None:
+        """Take a person's prompt, which begins a run unless it only tells the agent to go on.
 
         Args:
             words: what the person wrote; without any, nothing begins.
             at: when, seconds since the epoch.
             start: from which position of the log on the run can be read again.
             prompt: the prompt's id; where the log has none, its position stands for it.
+            record: what a copy has in common with it, where copies get ids of their own.
         """
         words = persons_words(words)
         if not words:
             return
         before = self._turn
+        if before is not None and goes_on(words):
+            before.is_over = False
+            self._sign(before, SignalKind.FOLLOWED_BY, words, at)
+            return
         if before is not None and (before.has_worked or before.signs):
             before.is_over = True
             self._sign(before, SignalKind.FOLLOWED_BY, words, at)
@@ -170,7 +182,7 @@ class Conversation:
         self._calls = {}
         prompt = excerpt(prompt, _LONGEST_ID)
         # Some ids are unique in their session alone.
-        record = f"{prompt}@{at}" if prompt and at else ""
+        record = f"{record or prompt}@{at}" if (record or prompt) and at else ""
         self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
 
     def lose(self) -> None:
@@ -206,6 +218,12 @@ class Conversation:
         call = self._call(call_id, tool, arguments, at)
         call.actor = actor
         turn.calls[call_id] = self._calls[call_id] = call
+
+    def name_sub_agent(self, call_id: str, agent_id: str) -> None:
+        """Note which sub-agent a call started."""
+        call = self._calls.get(call_id)
+        if call is not None and call.sub_agent is not None:
+            call.sub_agent = msgspec.structs.replace(call.sub_agent, id=agent_id)
 
     def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> _Call:  # noqa: ANN401 - decoded JSON
         action = self._tools.get(tool, "")
@@ -244,6 +262,7 @@ class Conversation:
         call = self._calls.get(excerpt(call_id, _LONGEST_ID))
         if call is None:
             return
+        call.is_open = False
         call.ok = ok if exit_code is None or ok is None else exit_code == 0
         call.exit_code, call.result = exit_code, excerpt(text, LONGEST_RESULT)
         if duration_ms is None and at is not None and call.started_at is not None:
@@ -264,6 +283,7 @@ class Conversation:
         if turn is None or call is None:
             return
         call.ok, call.edits, call.error = None, (), excerpt(says, _LONGEST_SAYS)
+        call.is_open = False
         place = list(turn.calls).index(call.id)
         self._sign(turn, SignalKind.REJECTED, says, at, place)
 
@@ -280,6 +300,24 @@ class Conversation:
             turn.is_over = True
             if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
                 self._sign(turn, kind, says, at)
+
+    def break_off(self, *, is_stopped: bool = False) -> None:
+        """Note that the agent's process ended in a call, or before an answer of the model came.
+
+        Args:
+            is_stopped: whether it was the person who ended it, where no call was going on.
+        """
+        turn = self._turn
+        if turn is None:
+            return
+        calls = enumerate(turn.calls.values())
+        place = next((place for place, call in calls if call.is_open), None)
+        if place is not None:
+            self._sign(turn, SignalKind.CUT_OFF, "", turn.last_at, place)
+        elif is_stopped:
+            self._sign(turn, SignalKind.INTERRUPTED, "", turn.last_at)
+        else:
+            self._sign(turn, SignalKind.API_FAILED, _UNANSWERED, turn.last_at)
 
     def take_back(self, at: float | None) -> None:
         """Note that the person took back what the run changed."""
