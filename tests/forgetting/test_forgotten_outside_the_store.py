@@ -27,7 +27,7 @@ from trackrecord_capture.history.state import CaptureState, RunOfCommit
 from trackrecord_capture.live.session_marks import SessionMark as ToldText
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.otlp.traces.trace_status import traces_file
-from trackrecord_capture.otlp.traces.trace_store import StoredTrace, TraceOutcome, TraceStore
+from trackrecord_capture.otlp.traces.trace_store import TraceOutcome, TraceStore, WaitingTrace
 from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"
@@ -153,7 +153,7 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
     for name in ("o1", "o3"):
         with traces.writing():
             traces.add_facts([(f"trace-{name}", "span", b"what was said in " + name.encode())])
-            traces.put_traces([StoredTrace(
+            traces.put_traces([WaitingTrace(
                 trace=f"trace-{name}", first_at=NOW, last_at=NOW, has_ended=True, bytes=9,
                 is_published=True,
             )])  # fmt: skip
