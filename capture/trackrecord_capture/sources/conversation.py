@@ -20,7 +20,7 @@ from ..verdict.phrases import goes_on
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
 from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
 from .source import ReadRun
-from .sub_agents import started_sub_agent
+from .sub_agents import started_sub_agent, sub_agent_of
 
 # A run that never ends must not fill the memory.
 MOST_CALLS: Final = 5000
@@ -54,8 +54,14 @@ def persons_words(text: str) -> str:
 
 
 @dataclass(slots=True)
-class _Call:
-    """A call of a tool as far as it is known; see `RunCall` for the attributes."""
+class OpenCall:
+    """A call of a tool as far as it is known; see `RunCall` for the attributes.
+
+    Attributes:
+        action: what its tool does; see `CodingAgent`.
+        is_open: whether nothing was said yet of how it ended.
+        is_cancelled: whether it did not come to an end: the person did not allow or stopped it.
+    """
 
     tool: str
     id: str
@@ -73,9 +79,12 @@ class _Call:
     error: str = ""
     duration_ms: float | None = None
     is_open: bool = True
+    is_cancelled: bool = False
 
     def finished(self) -> RunCall:
-        has_failed = self.ok is False
+        """Return the call."""
+        ok = None if self.is_cancelled else self.ok
+        has_failed = ok is False
         error = self.error or (self.result if has_failed else "")
         if error and self.action in (*_CHANGING, "read"):
             # More than the first line may repeat what stands in the file.
@@ -87,7 +96,7 @@ class _Call:
             command=self.command,
             folder=self.folder,
             edits=() if has_failed else self.edits,
-            ok=self.ok,
+            ok=ok,
             exit_code=self.exit_code,
             error=error if has_failed or self.error else "",
             result=self.result,
@@ -103,12 +112,14 @@ class _Turn:
     """A run while it is being read."""
 
     prompt: str
-    words: str
     start: int
     started_at: float | None
     last_at: float | None
+    words: str = ""
     record: str = ""
-    calls: dict[str, _Call] = field(default_factory=dict)
+    folder: str = ""
+    parent: str = ""
+    calls: dict[str, OpenCall] = field(default_factory=dict)
     signs: list[Signal] = field(default_factory=list)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
     usd: dict[str, float] = field(default_factory=dict)
@@ -142,8 +153,10 @@ class Conversation:
         self._agent = agent
         self._tools = tools
         self._turn: _Turn | None = None
+        # It has ended, and the words of the next prompt are not there yet.
+        self._before: _Turn | None = None
         self._held: list[_Turn] = []
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, OpenCall] = {}
         self.session = ""
         self.folder = ""
         self.repository = ""
@@ -154,6 +167,44 @@ class Conversation:
         self.automated = False
         self.fallback_at = 0.0
         self.begun_at: float | None = None
+
+    @property
+    def prompt(self) -> str:
+        """The id of the prompt that the run began with; "" if none has begun."""
+        return "" if self._turn is None else self._turn.prompt
+
+    @property
+    def words(self) -> str:
+        """The words of that prompt; "" if they are not there yet."""
+        return "" if self._turn is None else self._turn.words
+
+    @property
+    def has_calls(self) -> bool:
+        """Return whether the run has called a tool."""
+        return self._turn is not None and bool(self._turn.calls)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more is expected of the run."""
+        return self._turn is None or self._turn.is_over
+
+    def begin(self, prompt: str, at: float | None, *, start: int) -> None:
+        """Begin a run, whose words may come later; the one before it has ended.
+
+        Args:
+            prompt: the prompt's id.
+            at: when, seconds since the epoch.
+            start: from which position of the log on the run can be read again.
+        """
+        before = self._turn
+        has_told = before is not None and (before.has_worked or before.signs)
+        if before is not None and has_told and (before.words or before.calls):
+            if self._before is not None:
+                self._held.append(self._before)
+            before.is_over = True
+            self._before = before
+        self._calls = {}
+        self._turn = _Turn(prompt, start, at, at)
 
     def ask(
         self, words: str, at: float | None, *, start: int, prompt: str = "", record: str = ""
@@ -168,29 +219,54 @@ class Conversation:
             record: what a copy has in common with it, where copies get ids of their own.
         """
         words = persons_words(words)
-        if not words:
+        if not words or self._has_gone_on(words, at):
             return
-        before = self._turn
-        if before is not None and goes_on(words):
-            before.is_over = False
-            self._sign(before, SignalKind.FOLLOWED_BY, words, at)
-            return
-        if before is not None and (before.has_worked or before.signs):
-            before.is_over = True
+        prompt = excerpt(prompt, _LONGEST_ID)
+        if self._turn is None or self._turn.words:
+            self.begin(prompt or f"at-{start}", at, start=start)
+        turn, before = self._turn, self._before
+        assert turn is not None  # noqa: S101 - begun above
+        # Some ids are unique in their session alone.
+        turn.words = words
+        turn.record = f"{record or prompt}@{at}" if (record or prompt) and at else ""
+        self._before = None
+        if before is not None:
             self._sign(before, SignalKind.FOLLOWED_BY, words, at)
             self._held.append(before)
-        self._calls = {}
-        prompt = excerpt(prompt, _LONGEST_ID)
-        # Some ids are unique in their session alone.
-        record = f"{record or prompt}@{at}" if (record or prompt) and at else ""
-        self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
 
-    def lose(self) -> None:
-        """Note that a part of the log cannot be read, which may have told of a call."""
+    def _has_gone_on(self, words: str, at: float | None) -> bool:
+        """Take words that only tell the agent to go on; return whether they do."""
+        turn = self._turn
+        if turn is not None and not turn.words and not turn.calls:
+            turn = self._before  # the one that has just begun is a part of it
+        if turn is None or not turn.words or not goes_on(words):
+            return False
+        self._before = None if turn is self._before else self._before
+        self._turn, self._calls = turn, dict(turn.calls)
+        for call in turn.calls.values():
+            call.is_open = False
+        turn.is_over = False
+        self._sign(turn, SignalKind.FOLLOWED_BY, words, at)
+        return True
+
+    def place(self, folder: str = "", parent: str = "") -> None:
+        """Note the folder that the run works in, and the run that started it, if it says so."""
         if self._turn is not None:
-            name = f"#{LOST}-{len(self._turn.calls)}"
-            self.use(name, LOST, None, None)
-            self._calls[name].edits = LOST_EDITS
+            self._turn.folder = self._turn.folder or folder
+            self._turn.parent = self._turn.parent or parent
+
+    def lose(self, *, is_record: bool) -> None:
+        """Note that a part of the log cannot be read, which may have told how calls ended.
+
+        Args:
+            is_record: whether it may also have told of a call.
+        """
+        calls = {} if self._turn is None else self._turn.calls
+        for call in calls.values():
+            call.is_open = False
+        if is_record and self._turn is not None:
+            name = self.use(f"#{LOST}-{len(calls)}", LOST, None, None)
+            calls[name].edits, calls[name].is_open = LOST_EDITS, False
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -206,26 +282,35 @@ class Conversation:
         at: float | None,
         *,
         actor: str = "agent",
-    ) -> None:
-        """Take a call of a tool; one that is told of again is the same one."""
+    ) -> str:
+        """Take a call of a tool; one that is told of again is the same one. Return its id."""
         turn = self._seen(at)
         if turn is None:
-            return
+            return ""
         turn.is_over = False
         call_id = excerpt(call_id, _LONGEST_ID) or f"#{len(turn.calls)}"
-        if call_id in turn.calls or len(turn.calls) >= MOST_CALLS:
-            return
-        call = self._call(call_id, tool, arguments, at)
-        call.actor = actor
-        turn.calls[call_id] = self._calls[call_id] = call
+        if call_id not in turn.calls and len(turn.calls) < MOST_CALLS:
+            call = self._call(call_id, tool, arguments, at)
+            call.actor = actor
+            turn.calls[call_id] = self._calls[call_id] = call
+        return call_id
+
+    def call(self, call_id: str) -> OpenCall | None:
+        """Return a call of the run; None if there is none of this id."""
+        return self._calls.get(excerpt(call_id, _LONGEST_ID))
+
+    def drop(self, call_id: str) -> None:
+        """Leave out a call in whose place those stand that it made."""
+        if self._turn is not None:
+            self._turn.calls.pop(call_id, None)
 
     def name_sub_agent(self, call_id: str, agent_id: str) -> None:
         """Note which sub-agent a call started."""
         call = self._calls.get(call_id)
-        if call is not None and call.sub_agent is not None:
+        if call is not None and call.sub_agent is not None and call.sub_agent.starts and agent_id:
             call.sub_agent = msgspec.structs.replace(call.sub_agent, id=agent_id)
 
-    def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> _Call:  # noqa: ANN401 - decoded JSON
+    def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> OpenCall:  # noqa: ANN401 - decoded JSON
         action = self._tools.get(tool, "")
         given = arguments if isinstance(arguments, dict) else {}
         command = _command(given) if action == "shell" else ""
@@ -235,7 +320,7 @@ class Conversation:
         kept = arguments
         if action in (*_CHANGING, "read", "search"):
             kept = {name: value for name, value in given.items() if name in _OF_FILES}
-        return _Call(
+        return OpenCall(
             tool=tool_name(tool),
             id=call_id,
             action=action,
@@ -243,7 +328,9 @@ class Conversation:
             command=excerpt(command, LONGEST_COMMAND),
             folder=_first_text(given, _FOLDERS) if action == "shell" else "",
             edits=edits,
-            sub_agent=started_sub_agent(given) if action == "delegate" else None,
+            sub_agent=started_sub_agent(given)
+            if action == "delegate"
+            else sub_agent_of(tool, given),
             started_at=at,
         )
 
@@ -257,17 +344,24 @@ class Conversation:
         exit_code: int | None = None,
         duration_ms: float | None = None,
     ) -> None:
-        """Take the result of a call; an exit status other than 0 is a failure."""
+        """Take the result of a call; an exit status other than 0 is a failure.
+
+        What an earlier result has told already stays.
+        """
         self._seen(at)
-        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
+        call = self.call(call_id)
         if call is None:
             return
         call.is_open = False
-        call.ok = ok if exit_code is None or ok is None else exit_code == 0
-        call.exit_code, call.result = exit_code, excerpt(text, LONGEST_RESULT)
+        if call.ok is None:
+            call.ok = ok if exit_code is None or ok is None else exit_code == 0
+        if call.exit_code is None:
+            call.exit_code = exit_code
+        call.result = call.result or excerpt(text, LONGEST_RESULT)
         if duration_ms is None and at is not None and call.started_at is not None:
             duration_ms = max(0.0, round((at - call.started_at) * 1000, 1))
-        call.duration_ms = duration_ms
+        if call.duration_ms is None:
+            call.duration_ms = duration_ms
 
     def cancel(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that a call did not come to an end: the person did not allow it, or stopped it."""
@@ -278,14 +372,12 @@ class Conversation:
 
     def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that the person did not allow a call."""
-        turn = self._seen(at)
-        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
-        if turn is None or call is None:
+        turn, call = self._seen(at), self.call(call_id)
+        if turn is None or call is None or (call.is_cancelled and call.error):
             return
-        call.ok, call.edits, call.error = None, (), excerpt(says, _LONGEST_SAYS)
-        call.is_open = False
-        place = list(turn.calls).index(call.id)
-        self._sign(turn, SignalKind.REJECTED, says, at, place)
+        call.is_open, call.is_cancelled, call.edits = False, True, ()
+        call.error = excerpt(says, _LONGEST_SAYS)
+        self._sign(turn, SignalKind.REJECTED, says, at, list(turn.calls.values()).index(call))
 
     def end(self, at: float | None) -> None:
         """Note that the turn ended."""
@@ -301,28 +393,27 @@ class Conversation:
             if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
                 self._sign(turn, kind, says, at)
 
-    def break_off(self, *, is_stopped: bool = False) -> None:
-        """Note that the agent's process ended in a call, or before an answer of the model came.
+    def break_off(self, otherwise: SignalKind | None) -> None:
+        """Note that the agent's process ended in the middle.
 
         Args:
-            is_stopped: whether it was the person who ended it, where no call was going on.
+            otherwise: what is seen of it if no call was going on; None if nothing is.
         """
         turn = self._turn
-        if turn is None:
-            return
-        calls = enumerate(turn.calls.values())
+        calls = enumerate(() if turn is None else turn.calls.values())
         place = next((place for place, call in calls if call.is_open), None)
-        if place is not None:
-            self._sign(turn, SignalKind.CUT_OFF, "", turn.last_at, place)
-        elif is_stopped:
-            self._sign(turn, SignalKind.INTERRUPTED, "", turn.last_at)
-        else:
-            self._sign(turn, SignalKind.API_FAILED, _UNANSWERED, turn.last_at)
+        kind = otherwise if place is None else SignalKind.CUT_OFF
+        if turn is not None and kind is not None:
+            says = _UNANSWERED if kind is SignalKind.API_FAILED else ""
+            self._sign(turn, kind, says, turn.last_at, place)
 
     def take_back(self, at: float | None) -> None:
-        """Note that the person took back what the run changed."""
-        if self._turn is not None:
-            self._sign(self._turn, SignalKind.UNDONE, "taken back", at)
+        """Note that the person took back what was changed last."""
+        turn = self._turn
+        if self._before is not None and not self.has_calls:
+            turn = self._before
+        if turn is not None:
+            self._sign(turn, SignalKind.UNDONE, "taken back", at)
 
     def count(
         self,
@@ -352,15 +443,19 @@ class Conversation:
     def rest(self, position: int) -> Iterator[ReadRun]:
         """Yield the runs that are still held back, the last one included."""
         yield from self.followed(position)
-        if self._turn is not None:
-            yield self._read(self._turn, position)
+        for turn in (self._before, self._turn):
+            if turn is not None and (turn.words or turn.calls):
+                yield self._read(turn, position)
 
     def _seen(self, at: float | None) -> _Turn | None:
+        if self._turn is not None:
+            self._turn.has_worked = True
+        return self.touch(at)
+
+    def touch(self, at: float | None) -> _Turn | None:
+        """Take a sign of life."""
         turn = self._turn
-        if turn is None:
-            return None
-        turn.has_worked = True
-        if at is not None:
+        if turn is not None and at is not None:
             turn.started_at = at if turn.started_at is None else turn.started_at
             turn.last_at = at if turn.last_at is None else max(turn.last_at, at)
         return turn
@@ -383,14 +478,14 @@ class Conversation:
             captured_from="transcript",
             started_at=started,
             ended_at=max(started, turn.last_at or started),
-            folder=self.folder,
+            folder=turn.folder or self.folder,
             repository=self.repository,
             branch=self.branch,
             instruction=turn.words,
             calls=calls,
             signs=tuple(turn.signs),
             is_over=turn.is_over,
-            parent=self._parent(),
+            parent=turn.parent or self._parent(),
             name=self.name,
             model=turn.model or self.model,
             tokens_in=sum(each[0] for each in tokens) if turn.tokens else None,

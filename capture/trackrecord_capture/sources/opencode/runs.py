@@ -145,7 +145,8 @@ class _Reader:
         self._found: list[ReadRun] = []
         self._seen: set[str] = set()
         self._chat = Conversation(NAME, TOOLS)
-        self._chat.session, self._chat.repository = session.id, session.repository
+        self._chat.session, self._chat.folder = session.id, session.folder
+        self._chat.repository = session.repository
         self._chat.parent = parent
         self._chat.begun_at = session.begun_at / 1000
 
@@ -161,7 +162,6 @@ class _Reader:
         # A fork gives its copies ids of its own, and leaves the times as they are.
         chat.ask(exchange.words, at, start=0, prompt=prompt.id, record=exchange.words)
         self._found += chat.followed(0)
-        chat.folder = self._session.folder
         chat.name = as_text(prompt.message.get("agent")) if self._session.parent else ""
         last: Record = {}
         for stored in rest if is_changed else ():
@@ -171,7 +171,8 @@ class _Reader:
             else:
                 chat.ask(_words(self._parts_of(stored.id)), None, start=0)
         if last and not _is_complete(last):
-            chat.break_off(is_stopped=exchange.was_stopped)
+            stopped = SignalKind.INTERRUPTED if exchange.was_stopped else SignalKind.API_FAILED
+            chat.break_off(stopped)
         if exchange.is_undone:
             chat.take_back(None)
 
@@ -188,7 +189,7 @@ class _Reader:
             usd=cost if isinstance(cost, (int, float)) else None,
             model=as_text(message.get("modelID")),
         )
-        chat.folder = as_text(as_object(message.get("path")).get("cwd")) or chat.folder
+        chat.place(as_text(as_object(message.get("path")).get("cwd")))
         chat.say(seconds_of_millis(time.get("created")), is_last=False)
         for part in self._parts_of(stored.id):
             if part.get("type") == "tool":
