@@ -21,7 +21,7 @@ from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from .calls import OpenCall
+from .calls import TranscriptCall
 from .open_run import (
     REWOUND,
     OpenRun,
@@ -68,7 +68,7 @@ class _Reader:
         self._current: OpenRun | None = None
         self._run_of: dict[str, OpenRun] = {}
         self._known: deque[str] = deque()
-        self._call_of: dict[str, OpenCall] = {}
+        self._call_of: dict[str, TranscriptCall] = {}
         self._ready: list[OpenRun] = []
         self._resumed_at = 0
         self._begun: deque[OpenRun] = deque(maxlen=_MOST_BEGUN)
