@@ -69,20 +69,15 @@ def read_repositories(state: CaptureState, sink: Sink) -> int:
         ServerUnavailable: it cannot be delivered; reading again finds it again.
         StoreUnfit: the state cannot be used.
     """
-    return publish_news(repository_news(state), state, sink)
-
-
-def publish_news(news: Iterable[RepositoryNews], state: CaptureState, sink: Sink) -> int:
-    """Publish what repositories say, and only then remember it; as `read_repositories`."""
     amended = 0
-    for each in news:
-        for entry, _, _ in each.entries:
+    for news in repository_news(state):
+        for entry, _, _ in news.entries:
             sink.publish(entry)
-        if sink.settle():
-            continue
-        state.note_said([(*outcome, says) for _, outcome, says in each.entries])
-        state.keep_repository(each.tree, each.digest)
-        amended += len(each.entries)
+        # Only then it is remembered.
+        if not sink.settle():
+            state.note_said([(*outcome, says) for _, outcome, says in news.entries])
+            state.keep_repository(news.tree, news.digest)
+            amended += len(news.entries)
     return amended
 
 
