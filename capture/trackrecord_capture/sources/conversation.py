@@ -14,13 +14,13 @@ import msgspec
 
 from trackrecord.learning.text.hints import without_hints
 
-from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
+from ..agent_run import AgentRun, Signal, SignalKind, run_outcome_id
 from ..shell.git import commits_of
 from ..verdict.phrases import goes_on
-from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
-from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
+from .excerpts import LONGEST_RESULT, excerpt
+from .open_calls import OpenCall, open_call
+from .patches import LOST, LOST_EDITS
 from .source import ReadRun
-from .sub_agents import started_sub_agent, sub_agent_of
 
 # A run that never ends must not fill the memory.
 MOST_CALLS: Final = 5000
@@ -29,19 +29,6 @@ _LONGEST_PROMPT: Final = 32_768
 _LONGEST_SAYS: Final = 1024
 _LONGEST_NAME: Final = 128
 _LONGEST_ID: Final = 256
-_CHANGING: Final = ("edit", "write")
-_COMMANDS: Final = ("command", "cmd", "commands", "script")
-_FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir_path")
-# The arguments of tools for files that are no content.
-_OF_FILES: Final = frozenset({
-    "file_path", "filePath", "absolute_path", "path", "paths", "notebook_path", "target_file",
-    "filename", "file", "files", "pattern", "query", "glob", "offset", "limit", "replace_all",
-})  # fmt: skip
-_PATHS: Final = (
-    "file_path", "filePath", "absolute_path", "path", "notebook_path", "target_file", "filename",
-    "file",
-)  # fmt: skip
-_PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
 _REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _UNANSWERED: Final = "no answer came any more"
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -51,60 +38,6 @@ def persons_words(text: str) -> str:
     """Return what a person wrote, without the reminders and the hints that are added to it."""
     words = without_hints(_REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]))
     return words.strip()[:_LONGEST_PROMPT]
-
-
-@dataclass(slots=True)
-class OpenCall:
-    """A call of a tool as far as it is known; see `RunCall` for the attributes.
-
-    Attributes:
-        action: what its tool does; see `CodingAgent`.
-        is_open: whether nothing was said yet of how it ended.
-        is_cancelled: whether it did not come to an end: the person did not allow or stopped it.
-    """
-
-    tool: str
-    id: str
-    action: str
-    arguments: Any
-    command: str
-    folder: str
-    edits: tuple[str, ...]
-    sub_agent: SubAgent | None
-    started_at: float | None
-    actor: str = "agent"
-    ok: bool | None = None
-    exit_code: int | None = None
-    result: str = ""
-    error: str = ""
-    duration_ms: float | None = None
-    is_open: bool = True
-    is_cancelled: bool = False
-
-    def finished(self) -> RunCall:
-        """Return the call."""
-        ok = None if self.is_cancelled else self.ok
-        has_failed = ok is False
-        error = self.error or (self.result if has_failed else "")
-        if error and self.action in (*_CHANGING, "read"):
-            # More than the first line may repeat what stands in the file.
-            error = excerpt(error.strip().partition("\n")[0], LONGEST_RESULT)
-        return RunCall(
-            tool=self.tool,
-            id=self.id,
-            arguments=self.arguments,
-            command=self.command,
-            folder=self.folder,
-            edits=() if has_failed else self.edits,
-            ok=ok,
-            exit_code=self.exit_code,
-            error=error if has_failed or self.error else "",
-            result=self.result,
-            started_at=self.started_at,
-            duration_ms=self.duration_ms,
-            actor=self.actor,
-            sub_agent=self.sub_agent,
-        )
 
 
 @dataclass(slots=True)
@@ -290,7 +223,7 @@ class Conversation:
         turn.is_over = False
         call_id = excerpt(call_id, _LONGEST_ID) or f"#{len(turn.calls)}"
         if call_id not in turn.calls and len(turn.calls) < MOST_CALLS:
-            call = self._call(call_id, tool, arguments, at)
+            call = open_call(call_id, tool, self._tools.get(tool, ""), arguments, at)
             call.actor = actor
             turn.calls[call_id] = self._calls[call_id] = call
         return call_id
@@ -309,30 +242,6 @@ class Conversation:
         call = self._calls.get(call_id)
         if call is not None and call.sub_agent is not None and call.sub_agent.starts and agent_id:
             call.sub_agent = msgspec.structs.replace(call.sub_agent, id=agent_id)
-
-    def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> OpenCall:  # noqa: ANN401 - decoded JSON
-        action = self._tools.get(tool, "")
-        given = arguments if isinstance(arguments, dict) else {}
-        command = _command(given) if action == "shell" else ""
-        edits = _edits(given) if action in _CHANGING else ()
-        if action == "shell":
-            edits = patched_files(command)
-        kept = arguments
-        if action in (*_CHANGING, "read", "search"):
-            kept = {name: value for name, value in given.items() if name in _OF_FILES}
-        return OpenCall(
-            tool=tool_name(tool),
-            id=call_id,
-            action=action,
-            arguments=excerpts_in(kept),
-            command=excerpt(command, LONGEST_COMMAND),
-            folder=_first_text(given, _FOLDERS) if action == "shell" else "",
-            edits=edits,
-            sub_agent=started_sub_agent(given)
-            if action == "delegate"
-            else sub_agent_of(tool, given),
-            started_at=at,
-        )
 
     def result(
         self,
@@ -502,31 +411,3 @@ class Conversation:
         if not self.parent or ":" in self.parent:
             return self.parent
         return run_outcome_id(self._agent, self.session, self.parent)
-
-
-def _first_text(given: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    texts = (given.get(name) for name in names)
-    return next((text for text in texts if isinstance(text, str) and text), "")
-
-
-def _command(given: Mapping[str, Any]) -> str:
-    """Return the command line of a shell's arguments; several are one below the other."""
-    for name in _COMMANDS:
-        value = given.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list) and value:
-            lines = (
-                _first_text(each, ("command", "cmd")) if isinstance(each, dict) else each
-                for each in value[:50]
-            )
-            return "\n".join(line for line in lines if isinstance(line, str))
-    return ""
-
-
-def _edits(given: Mapping[str, Any]) -> tuple[str, ...]:
-    paths = [path for path in (given.get(name) for name in _PATHS) if isinstance(path, str)][:1]
-    for name in _PATCHES:
-        if isinstance(text := given.get(name), str):
-            paths += patched_files(text)
-    return tuple(dict.fromkeys(filter(None, paths)))[:MOST_EDITS]

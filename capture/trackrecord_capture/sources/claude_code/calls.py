@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from ...agent_run import RunCall, is_cancelled
-from ..conversation import OpenCall
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in, tool_name
+from ..open_calls import OpenCall
 from ..raw_json import object_of, value_of
 from ..sub_agents import sub_agent_of
 from .records import Block, result_text

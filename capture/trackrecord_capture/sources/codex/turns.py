@@ -7,10 +7,11 @@ from typing import Any, Final
 from trackrecord.learning.text.hints import without_hints
 
 from ...agent_run import SignalKind, run_outcome_id
-from ..conversation import Conversation, OpenCall
-from ..excerpts import LONGEST_RESULT, excerpt
+from ..conversation import Conversation
+from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt
 from ..json_values import as_count, as_object, as_status, as_text
 from ..moments import seconds_of
+from ..open_calls import OpenCall
 from ..raw_json import object_of, text_of, value_of
 from .calls import (
     PATCH,
@@ -216,7 +217,7 @@ class Turns:
         if call_id == self._script and (unfit := _UNFIT_IN_SCRIPT.match(output.text)):
             self.chat.result(self._inner("", PATCH, None, at), excerpt(unfit[1]), ok=False)
         if call.tool == "write_stdin":
-            self._continued(as_text(str(as_object(call.arguments).get("session_id", ""))), call)
+            self._continued(str(as_object(call.arguments).get("session_id", "")), call)
         elif output.session:
             self._running.setdefault(output.session, call)
         if call.sub_agent is not None and not call.sub_agent.id:
@@ -306,7 +307,7 @@ class Turns:
         item = object_of(payload.item)
         kind = as_text(item.get("type"))
         if kind == "UserMessage":
-            if not self.chat.words:
+            if self.chat.prompt and not self.chat.words:
                 self.chat.ask(_words_in(item.get("content")), at, start=0)
         elif (end := _ITEMS.get(kind)) is not None:
             end(self, str(item.get("id", "")), item, at)
@@ -324,6 +325,7 @@ class Turns:
                 call_id = self._inner(call_id, "exec_command", given, at)
         if (call := self.chat.call(call_id)) is None:
             return
+        call.command = call.command or excerpt(given["command"], LONGEST_COMMAND)
         call.folder = call.folder or given["cwd"]
         # A command that is ended after its turn was ended with it.
         call.is_cancelled = call.is_cancelled or self._is_interrupted
@@ -377,7 +379,6 @@ class Turns:
             self.chat.refuse(call.id, call.command or call.tool, at)
         elif ok is None and status in ("failed", "completed"):
             ok = status == "completed"
-        self.chat.touch(at)
         self._end(call.id, text, ok, None, exit_code, millis(ended.get("duration")))
 
 
