@@ -202,7 +202,7 @@ def _answer(pipe: Connection, find: Callable[[Source, Log, int], Iterator[Found]
 
 
 def _light(found: Found) -> Found:
-    """Return an outcome whose run has no calls, for which nobody asks once it is published."""
+    """Return an outcome whose run has no calls, as no reader asks for them after publishing."""
     if isinstance(found, FoundOutcome):
         run = msgspec.structs.replace(found.run, calls=(), signs=())
         return msgspec.structs.replace(found, run=run)

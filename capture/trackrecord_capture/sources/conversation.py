@@ -233,7 +233,7 @@ class Conversation:
         return self._calls.get(excerpt(call_id, _LONGEST_ID))
 
     def drop(self, call_id: str) -> None:
-        """Leave out a call in whose place those stand that it made."""
+        """Leave out a call that is replaced by the calls that it made."""
         if self._turn is not None:
             self._turn.calls.pop(call_id, None)
 

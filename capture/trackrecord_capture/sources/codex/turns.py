@@ -1,4 +1,4 @@
-"""The turns of a rollout, handed to a `Conversation` record by record."""
+"""The turns of a rollout, read into a `Conversation` record by record."""
 
 import re
 from collections.abc import Callable
