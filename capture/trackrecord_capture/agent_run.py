@@ -147,7 +147,6 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
         tokens_out: tokens that it wrote; None if unknown.
         usd: US dollars; None if unknown.
         commits: the commits that it made, as the source spells them (7 to 40 hexadecimal digits).
-        reverts: the commits that it reverted, spelt alike.
         automated: whether a program started it and no person (Claude Code's `entrypoint: sdk-*`).
         record: the id of the record that began it, which every copy of the record keeps, as in the
             fork of a session; "" if copies cannot be told.
@@ -177,7 +176,6 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     tokens_out: int | None = None
     usd: float | None = None
     commits: tuple[str, ...] = ()
-    reverts: tuple[str, ...] = ()
     automated: bool = False
     record: str = ""
     is_copy: bool = False

@@ -448,8 +448,6 @@ def _metadata(run: AgentRun, kept: int) -> dict[str, Any] | None:
         metadata["goes_on"] = True
     if kept < len(run.calls):
         metadata["calls"] = len(run.calls)
-    if run.reverts:
-        metadata["reverts"] = _commits(run.reverts)
     return metadata or None
 
 

@@ -13,7 +13,7 @@ from trackrecord_capture.outcome import is_answer
 from trackrecord_capture.projects import RunProjects
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
-from trackrecord_capture.shell.git import commits_and_reverts
+from trackrecord_capture.shell.git import commits_of
 from trackrecord_capture.shell.steps import steps_of
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import has_test_result, part_of, summary_of
@@ -31,7 +31,7 @@ def search(text: str) -> None:
 
 
 def commits(text: str) -> None:
-    commits_and_reverts([RunCall(tool="Bash", command="git commit", result=text, ok=True)])
+    commits_of([RunCall(tool="Bash", command="git commit", result=text, ok=True)])
 
 
 def output(text: str) -> None:

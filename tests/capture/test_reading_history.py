@@ -46,15 +46,11 @@ class Lines:
 def _run(words):
     marks = dict(word.split("=") for word in words[1:] if "=" in word)
     ended = float(marks.get("ended", time.time() - float(marks.get("silent", 0.0))))
-    revert = RunCall(tool="Bash", command="git revert HEAD", ok=True)
     return AgentRun(
         agent="lines", session=marks.get("session", "s"), prompt=words[0],
         captured_from="transcript", started_at=ended - 1, ended_at=ended,
         is_over="open" not in words,
         automated="automated" in words, record=marks.get("record", ""), is_copy="copy" in words,
-        calls=(revert,) if "head" in words else (),
-        commits=(marks["made"],) if "made" in marks else (),
-        reverts=(marks["reverted"],) if "reverted" in marks else (),
     )  # fmt: skip
 
 
@@ -264,38 +260,6 @@ def test_bad_parts(home, log):
     assert counts.named[0][1].place == "byte 2"
     assert counts.reasons == ["it is no outcome"]
     assert read(home, log)[1][0].unchanged == 1
-
-
-@pytest.mark.parametrize("revert_first", [True, False])
-@pytest.mark.parametrize(("made", "reverted"), [("abcdef1", "abcdef1234"), ("ABCDEF12", "abcdef1")])
-def test_a_commit_that_was_reverted(home, log, revert_first, made, reverted):
-    """Whichever run is read first: the run of a commit that was reverted is amended, once."""
-    other = log.with_name("other.txt")
-    log.write_text(f"maker made={made}\n")
-    other.write_text(f"undoer reverted={reverted}\n")
-    paths = [other, log] if revert_first else [log, other]
-    shelf, _ = read(home, *paths)
-    amendments = [fields for fields in shelf.safe if fields["success"] is False]
-    assert len(amendments) == 1
-    assert amendments[0]["outcome_id"] == "lines:s:maker"
-    assert amendments[0]["outcome_source"] == "explicit"
-    assert [ground["kind"] for ground in amendments[0]["grounds"]] == ["reverted"]
-
-
-def test_head_is_what_the_session_committed_last(home, log):
-    """A later run of the session that reverts HEAD takes back what an earlier one committed."""
-    log.write_text("maker made=abcdef1 silent=60\nundoer head\n")
-    shelf, _ = read(home, log)
-    assert [each["outcome_id"] for each in shelf.safe if each["success"] is False] == [
-        "lines:s:maker"
-    ]
-
-
-def test_a_run_that_reverts_its_own_commit(home, log):
-    """A run that takes back its own commit has corrected itself."""
-    log.write_text("a made=abcdef1 reverted=abcdef1\n")
-    shelf, _ = read(home, log)
-    assert [fields["success"] for fields in shelf.safe] == [True]
 
 
 def test_the_state_is_private(home):

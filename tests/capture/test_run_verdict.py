@@ -109,7 +109,12 @@ EDIT = _edit()
             (EDIT, _shell("npm run lint && npm test", 1, "1 failed, 2 passed"), _shell("npm test")),
             True,
         ),
-        ((EDIT, _shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), False),
+        ((EDIT, _shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), None),
+        ((EDIT, _shell("ruff check .", 1, "Found 87 errors."), _shell("ruff check a.py")), True),
+        ((EDIT, _shell("ruff check .", 1, "Found 87 errors."), _shell("ruff check b.py")), False),
+        ((EDIT, _shell("mypy .", 1, "Found 9 errors"), _shell("mypy a.py")), False),
+        ((EDIT, _shell("make lint", 1, "Found 9 errors."), _shell("ruff check a.py")), True),
+        ((EDIT, _shell("npm test; ls", 0, "Tests: 1 failed, 2 passed")), False),
         ((EDIT, _shell("npm run build", 0, "BUILD FAILED")), None),
         (
             (EDIT, _shell("pytest; mypy . | tail -1", 0, "Success: no issues found in 3 files")),

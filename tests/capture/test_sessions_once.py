@@ -22,6 +22,21 @@ OPENCODE_2 = """
     CREATE TABLE session_message (id, session_id, type, seq, time_created, time_updated, data);
     INSERT INTO session_v2 VALUES ('s', NULL, '/src/shop', NULL, 1, 1);
 """
+OPENCODE_PROJECT = """
+    ALTER TABLE session_v2 ADD COLUMN project_id;
+    CREATE TABLE project (id, worktree);
+    INSERT INTO project VALUES ('p', '/src/shop');
+    UPDATE session_v2 SET project_id = 'p';
+    INSERT INTO session_message VALUES ('m', 's', 'user', 0, 9, 9, '{"text": "Fix it"}');
+"""
+GOOSE_COPY = """
+    CREATE TABLE sessions (id, working_dir);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id, role, content_json,
+        created_timestamp);
+    INSERT INTO sessions VALUES ('1', '/src/shop'), ('2', '/src/shop');
+    INSERT INTO messages (session_id, role, content_json, created_timestamp)
+        SELECT id, 'user', '[{"type": "text", "text": "Fix the tests"}]', 1795000000 FROM sessions;
+"""
 
 
 def _told(folder, *prompts):
@@ -82,6 +97,34 @@ def test_a_compressed_rollout_of_codex(tmp_path):
     assert [call.exit_code for call in run.calls] == [1]
     path.write_bytes(_rollout(meta(source={"subagent": {"other": "guardian"}}), *records))
     assert _runs("codex", path) == []
+
+
+def test_a_copy_has_what_it_is_known_by(tmp_path):
+    """Forks of old rollouts of Codex, and copies of Goose's sessions, have ids of their own."""
+    for place, second in enumerate(("01", "59")):
+        path = tmp_path / f"rollout-2026-11-22T03-59-{second}-{place}.jsonl"
+        asked = ("event_msg", {"type": "user_message", "message": "Fix the tests"})
+        records = (meta(id=str(place)), asked, called(), answered("ok"), END)
+        lines = ({"timestamp": f"2026-11-22T03:59:{second}Z", "type": kind, "payload": given}
+                 for kind, given in records)  # fmt: skip
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
+        database.executescript(GOOSE_COPY)
+    for agent in ("codex", "goose"):
+        first, copy = _runs(agent, tmp_path)
+        assert first.outcome_id != copy.outcome_id
+        assert first.record == copy.record != ""
+
+
+def test_a_worktree_of_opencode_that_is_gone(tmp_path):
+    """Its database names the repository."""
+    gone = tmp_path / ".local" / "share" / "opencode" / "worktree" / "1a2b3c" / "calm-river"
+    with closing(sqlite3.connect(tmp_path / "opencode.db")) as database:
+        database.executescript(OPENCODE_2 + OPENCODE_PROJECT)
+        database.execute("UPDATE session_v2 SET directory = ?", (str(gone),))
+        database.commit()
+    (run,) = _runs("opencode", tmp_path)
+    assert outcome_of(run)["project"] == "shop"
 
 
 def test_the_second_version_of_opencode(tmp_path):

@@ -6,7 +6,7 @@ from tests.capture.verdict_corpus import lines_in
 from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
-from trackrecord_capture.shell.git import commits_and_reverts, reverts_an_earlier_head
+from trackrecord_capture.shell.git import commits_of
 
 
 @pytest.mark.parametrize(
@@ -114,39 +114,12 @@ def test_commits_are_read_from_what_git_says():
         _git("cat log", "[main 9999999] no commit of ours"),
         _git("git commit --quiet -m z"),
     ]
-    assert commits_and_reverts(calls) == (("1a2b3c4", "2b3c4d5"), ())
+    assert commits_of(calls) == ("1a2b3c4", "2b3c4d5")
 
 
 def test_a_quiet_commit_whose_hash_is_asked_for():
     """The hash that the same line prints behind a quiet commit is that of the commit."""
     told = "4" * 40
     quiet = "git add -A && git commit -q -m x && git log -1 --format=%H"
-    assert commits_and_reverts([_git(quiet, f"{told}\n")]) == ((told,), ())
-    assert commits_and_reverts([_git("git rev-parse HEAD", f"{told}\n")]) == ((), ())
-
-
-def test_an_earlier_head():
-    """HEAD is an earlier run's commit as long as the calls have made none themselves."""
-    assert reverts_an_earlier_head([_git("git status"), _git("git revert --no-edit HEAD")])
-    assert not reverts_an_earlier_head([_git("git commit -m x"), _git("git revert HEAD")])
-    assert not reverts_an_earlier_head([_git("git revert HEAD", ok=False)])
-
-
-def test_reverts_are_read_from_the_command():
-    """A hash is taken as it is; HEAD only if the calls made the last commit; a failure is none."""
-    calls = [
-        _git("git revert --no-edit 1a2b3c4", '[main 5555555] Revert "x"'),
-        _git("git revert HEAD --no-edit", '[main 6666666] Revert "Revert "x""'),
-        _git("git revert 7777777", ok=False),
-    ]
-    made, reverted = commits_and_reverts(calls)
-    assert made == ("5555555", "6666666")
-    assert reverted == ("1a2b3c4", "5555555")
-    assert commits_and_reverts([_git("git revert HEAD")]) == ((), ())
-
-
-def test_head_is_another_commit_if_git_says_so():
-    """The subject that git names tells whether the last commit of the session is meant."""
-    made = _git("git commit -m x", "[main 1a2b3c4] x")
-    other = _git("git revert --no-edit HEAD", '[main 5555555] Revert "y"')
-    assert commits_and_reverts([made, other])[1] == ()
+    assert commits_of([_git(quiet, f"{told}\n")]) == (told,)
+    assert commits_of([_git("git rev-parse HEAD", f"{told}\n")]) == ()

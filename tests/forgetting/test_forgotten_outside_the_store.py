@@ -23,11 +23,11 @@ from trackrecord.wire.access_tokens import Permission
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.agents.runtime import TOLD, runtime_folder
 from trackrecord_capture.forgetting.forget import Forgetter, Forgetting
-from trackrecord_capture.history.state import CaptureState, Revert, RunOfCommit
+from trackrecord_capture.history.state import CaptureState, RunOfCommit
 from trackrecord_capture.live.session_marks import SessionMark as ToldText
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.otlp.traces.trace_status import traces_file
-from trackrecord_capture.otlp.traces.trace_store import StoredTrace, TraceOutcome, TraceStore
+from trackrecord_capture.otlp.traces.trace_store import TraceOutcome, TraceStore, WaitingTrace
 from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"
@@ -149,12 +149,11 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
             run = RunOfCommit(f"{name}abcdef", PROJECT, name, "claude", "t", "s", NOW)
             state.note_made([run])
             state.note_said([(PROJECT, name, f"{name}abcdef was reverted")])
-            state.note_reverted([Revert("0123456789", PROJECT, name, NOW)])
     traces = TraceStore(traces_file(home), 1 << 24)
     for name in ("o1", "o3"):
         with traces.writing():
             traces.add_facts([(f"trace-{name}", "span", b"what was said in " + name.encode())])
-            traces.put_traces([StoredTrace(
+            traces.put_traces([WaitingTrace(
                 trace=f"trace-{name}", first_at=NOW, last_at=NOW, has_ended=True, bytes=9,
                 is_published=True,
             )])  # fmt: skip

@@ -36,8 +36,8 @@ CUT = frozenset(
 MATCHED = frozenset(
     {
         ("trackrecord_capture.shell.edits", "_CHANGE_WITH"),
-        ("trackrecord_capture.sources.codex.turn", "_NO_PATCH"),
-        ("trackrecord_capture.sources.codex.turn", "_UNFIT"),
+        ("trackrecord_capture.sources.codex.turns", "_NO_PATCH"),
+        ("trackrecord_capture.sources.codex.turns", "_UNFIT"),
         ("trackrecord_capture.verdict.phrases", "_WRONG"),
     }
 )

@@ -87,6 +87,12 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     checks: Annotated[tuple[CallCheck, ...], msgspec.Meta(max_length=8)] | None = None
 
     @property
+    def has_started(self) -> bool | None:
+        """Return whether its checks started, as far as that was seen; None if nothing is known."""
+        states = {check.state for check in self.checks or ()} - {None}
+        return "not started" not in states if states else None
+
+    @property
     def failed(self) -> bool:
         """Return whether the call failed."""
         return self.ok is False or (self.ok is None and bytes(self.error) not in (b"", b"null"))

@@ -144,14 +144,15 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
 def _step(call: ToolCall, found: Set[int]) -> RunStep:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
     error, line = None, ""
-    if call.failed:
+    if call.failed or call.has_started is False:
         said = None if id(call) in found else _error(call)
         if said is not None:
-            error, line = _read(said)
+            error, line = _read(said if call.failed else said or _text(call.result))
     arguments = bytes(call.args)
     tool = call.tool.strip()[:_LONGEST_TOOL]
     launcher = launcher_of(tool, arguments)
-    return RunStep(tool, error, _digest(arguments), call.actor or AGENT, line, launcher)
+    actor = call.actor or AGENT
+    return RunStep(tool, error, _digest(arguments), actor, line, launcher, call.has_started)
 
 
 def _digest(arguments: bytes) -> int:

@@ -11,7 +11,6 @@ from functools import lru_cache
 import msgspec
 
 from trackrecord.learning.advice.moments.calls import (
-    NOT_STARTED,
     TriedCall,
     TriedCheck,
     TriedRun,
@@ -212,7 +211,7 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     checks: tuple[TriedCheck, ...] = ()
     if call.checks:
         checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks)
-    has_failed = call.ok is False or any(check.state == NOT_STARTED for check in checks)
+    has_failed = call.ok is False or call.has_started is False
     error = error_lines(call)[1] if has_failed else ""
     at = _moment_of(call)
     if not command:

@@ -7,20 +7,19 @@ that are missing are not fetched, and no lock is taken.
 """
 
 import os
-import selectors
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 _PATIENCE_S: Final = 5.0
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _MOST_COMMITS: Final = 20_000
-_CHUNK: Final = 65_536
 _HASH: Final = 40
 _OPTIONS: Final = (
     "--no-pager",
@@ -97,10 +96,8 @@ class GitReading:
 
     def _ask(self, *arguments: str, given: bytes = b"", may_fail: bool = False) -> bytes:
         program = shutil.which("git")
-        if program is None or not Path(program).is_absolute():
-            raise GitUnread
         left = self._deadline - time.monotonic()
-        if left <= 0:
+        if program is None or not Path(program).is_absolute() or left <= 0:
             raise GitUnread
         try:
             process = subprocess.Popen(  # noqa: S603 - git itself, with words of ours
@@ -114,16 +111,30 @@ class GitReading:
             )
         except OSError:
             raise GitUnread from None
+        patience = threading.Timer(left, _end, (process.pid,))
+        patience.start()
         with process:
-            try:
-                told = _exchanged(process, given, self._deadline)
-            except BaseException:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                raise
-        if process.returncode and not may_fail:
+            told = _exchanged(process, given)
+            if len(told) > _MOST_BYTES:
+                _end(process.pid)
+        patience.cancel()
+        if process.returncode < 0 or (process.returncode and not may_fail):
             raise GitUnread
         return told
+
+
+def _exchanged(process: subprocess.Popen[bytes], given: bytes) -> bytes:
+    """Give a process its input, for which a pipe has room, and return the output up to the most."""
+    assert process.stdin is not None  # noqa: S101 - a pipe, as asked for
+    assert process.stdout is not None  # noqa: S101 - a pipe, as asked for
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(given)
+    return process.stdout.read(_MOST_BYTES + 1)
+
+
+def _end(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def _variables() -> dict[str, str]:
@@ -143,50 +154,6 @@ def _variables() -> dict[str, str]:
         "GIT_ASKPASS": "false",
         "GIT_PAGER": "cat",
     }
-
-
-def _exchanged(process: subprocess.Popen[bytes], given: bytes, deadline: float) -> bytes:
-    """Give a process its input, and return its output."""
-    assert process.stdin is not None  # noqa: S101 - a pipe, as asked for
-    assert process.stdout is not None  # noqa: S101 - a pipe, as asked for
-    told: list[bytes] = []
-    size = 0
-    with selectors.DefaultSelector() as ready:
-        for pipe in (process.stdin, process.stdout):
-            os.set_blocking(pipe.fileno(), False)
-        ready.register(process.stdout, selectors.EVENT_READ)
-        ready.register(process.stdin, selectors.EVENT_WRITE)
-        while ready.get_map():
-            left = deadline - time.monotonic()
-            events = ready.select(left) if left > 0 else []
-            if not events:
-                raise GitUnread
-            for key, _ in events:
-                if key.fileobj is process.stdin:
-                    given = _give(process.stdin, given)
-                    if not given:
-                        ready.unregister(process.stdin)
-                        with suppress(BrokenPipeError):
-                            process.stdin.close()
-                    continue
-                part = os.read(key.fd, _CHUNK)
-                if not part:
-                    ready.unregister(process.stdout)
-                size += len(part)
-                if size > _MOST_BYTES:
-                    raise GitUnread
-                told.append(part)
-    return b"".join(told)
-
-
-def _give(pipe: IO[bytes], given: bytes) -> bytes:
-    """Write as much as there is room for; return the rest, or nothing once the reader is gone."""
-    try:
-        return given[os.write(pipe.fileno(), given) :] if given else given
-    except BlockingIOError:
-        return given
-    except BrokenPipeError:
-        return b""
 
 
 def _facts(told: str) -> CommitFacts | None:

@@ -27,7 +27,6 @@ from trackrecord.settings.capture_rules import CaptureRules
 from ..agent_run import AgentRun
 from ..outcome import outcome_of, project_of, task_id_of
 from ..projects import RunProjects
-from ..shell.git import reverts_an_earlier_head
 from ..sources.register import agent_of
 from ..sources.source import Log, Source, Unreadable
 from ..sources.tool_words import tool_words
@@ -203,8 +202,8 @@ def _answer(pipe: Connection, find: Callable[[Source, Log, int], Iterator[Found]
 
 
 def _light(found: Found) -> Found:
-    """Return an outcome whose run has no more calls than are asked for once it is published."""
-    if isinstance(found, FoundOutcome) and not reverts_an_earlier_head(found.run.calls):
+    """Return an outcome whose run has no calls, as no reader asks for them after publishing."""
+    if isinstance(found, FoundOutcome):
         run = msgspec.structs.replace(found.run, calls=(), signs=())
         return msgspec.structs.replace(found, run=run)
     return found

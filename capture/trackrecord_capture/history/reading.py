@@ -30,7 +30,7 @@ from ..agent_run import AgentRun
 from ..shell.git import head_moves_asked
 from ..sources.source import Log, ReadRun, Source, Unreadable
 from .counts import ReadingCounts
-from .reverts import amendment, made_by, reverted_by
+from .repository_news import made_by
 from .saved_outputs import with_saved_outputs
 from .sink import Sink
 from .state import CaptureState, LogPlace
@@ -40,9 +40,8 @@ _MOST_FOLDERS: Final = 64
 # Git cuts seconds off: a commit may have been made up to one later than it says.
 _TICK_S: Final = 1.0
 _MOVE: Final = re.compile(
-    rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\n]*?> (\d{1,12}) [+-]\d{4}\t([^\n]{0,200})"
+    rb"[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\n]*?> (\d{1,12}) [+-]\d{4}\t([^\n]{0,200})"
 )
-_AMENDS: Final = "commit (amend)"
 _MAKE: Final = frozenset({"commit", "cherry-pick", "revert", "merge", "am"})
 
 
@@ -50,13 +49,11 @@ class HeadMove(NamedTuple):
     """One move of a head.
 
     Attributes:
-        before: the commit before it.
         after: the commit since.
         at: when, seconds since the epoch, cut to a whole number.
         why: git's own words: "commit: Mend it", "reset: moving to HEAD~1".
     """
 
-    before: str
     after: str
     at: float
     why: str
@@ -79,7 +76,7 @@ class HeadMoves:
         self._read: dict[str, tuple[float, tuple[HeadMove, ...]]] = {}
 
     def with_commits(self, run: AgentRun) -> AgentRun:
-        """Return a run with the commits that it made and that were there when it ended."""
+        """Return a run with the commits that it made, in order."""
         if not run.folder or not any(call.command for call in run.calls):
             return run
         moves = [
@@ -90,7 +87,7 @@ class HeadMoves:
         if not moves:
             return run
         made = commits_made(run, moves)
-        # What the output named was amended or dropped by the run itself, or is spelt out here.
+        # What the output named is spelt out here.
         seen = [move.after for move in moves]
         told = [
             commit
@@ -115,29 +112,24 @@ def head_moves(folder: str) -> Iterator[HeadMove]:
     if found is None:
         return
     for told in _MOVE.finditer(_end_of(found.own / "logs" / "HEAD")):
-        before, after, at, why = told.groups()
-        yield HeadMove(before.decode(), after.decode(), float(at), why.decode(errors="replace"))
+        after, at, why = told.groups()
+        yield HeadMove(after.decode(), float(at), why.decode(errors="replace"))
 
 
 def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
-    """Return the commits that a run made and that were there when it ended, in order.
+    """Return the commits that a run made, in order.
 
     Made are those that an output names, and those within the time of a call that asks git for one.
     If no call asks git for anything of the kind, a program that a call started may have: then each
     commit within the time of any command is the run's.
     """
     times = list(_times(run))
-    if any(each.asked for each in times):
-        times = [each for each in times if each.asked]
-    made: list[str] = []
-    for move in moves:
-        is_own = any(each.fits(move) for each in times)
-        if move.action == "reset" and is_own:
-            _reset(made, move)
-        elif move.makes and (is_own or _is_told(move, run)):
-            if move.why.startswith(_AMENDS) and made and made[-1] == move.before:
-                made.pop()
-            made.append(move.after)
+    times = [each for each in times if each.asked] or times
+    made = (
+        move.after
+        for move in moves
+        if move.makes and (any(each.fits(move) for each in times) or _is_told(move, run))
+    )
     return tuple(dict.fromkeys(made))
 
 
@@ -169,14 +161,6 @@ def _times(run: AgentRun) -> Iterator[_CallTime]:
 
 def _is_told(move: HeadMove, run: AgentRun) -> bool:
     return any(move.after.startswith(commit.lower()) for commit in run.commits)
-
-
-def _reset(made: list[str], move: HeadMove) -> None:
-    """Take back what a reset within the run took back."""
-    if move.after in made:
-        del made[made.index(move.after) + 1 :]
-    elif move.before in made:
-        made.clear()
 
 
 def _end_of(path: Path) -> bytes:
@@ -405,21 +389,8 @@ class _Reader:
             self._counts.note_refused(str(error))
             return
         self._counts.runs += 1
-        self._amend(run, fields)
-
-    def _amend(self, run: AgentRun, fields: dict[str, Any]) -> None:
-        """Publish that commits were reverted: whichever of the two runs is read first."""
-        found = []
         if run.commits:
-            found += self._state.note_made(made_by(run, fields))
-        if reverts := reverted_by(run, fields, self._state):
-            found += self._state.note_reverted(reverts)
-        for maker, revert in found:
-            entry, says = amendment(maker, revert)
-            self._sink.publish(entry)
-            # The repository itself may know better, also later.
-            self._state.note_said([(maker.project, maker.outcome_id, says)], anew=False)
-            self._counts.amended += 1
+            self._state.note_made(made_by(run, fields))
 
     def _keep(self, *, is_whole: bool) -> None:
         """Keep the place, after everything before it is safe."""

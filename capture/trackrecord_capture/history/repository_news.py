@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from trackrecord.settings.projects.repositories import git_folders_of
 
+from ..agent_run import AgentRun
 from .git_reading import CommitFacts, GitReading, GitUnread
-from .reverts import short, verdict_entry
 from .sink import Sink
 from .state import CaptureState, RunOfCommit
 
@@ -24,9 +24,28 @@ _PATIENCE_S: Final = 15.0
 _DAY_S: Final = 86_400.0
 _REVERTS: Final = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _SHORT: Final = 7
+GROUND: Final = "reverted"
 
 Outcome = tuple[str, str]
 """A project and the id of an outcome in it."""
+
+
+def made_by(run: AgentRun, fields: dict[str, Any]) -> list[RunOfCommit]:
+    """Return the commits of a run; `fields` are those of its outcome."""
+    folders = git_folders_of(run.folder)
+    return [
+        RunOfCommit(
+            hash=commit.lower(),
+            project=fields["project"],
+            outcome_id=fields["outcome_id"],
+            source=fields.get("source") or run.agent,
+            task_id=fields["task_id"],
+            session=run.session,
+            ended_at=run.ended_at,
+            tree="" if folders is None else str(folders.tree),
+        )
+        for commit in run.commits
+    ]
 
 
 class RepositoryNews(NamedTuple):
@@ -50,20 +69,15 @@ def read_repositories(state: CaptureState, sink: Sink) -> int:
         ServerUnavailable: it cannot be delivered; reading again finds it again.
         StoreUnfit: the state cannot be used.
     """
-    return publish_news(repository_news(state), state, sink)
-
-
-def publish_news(news: Iterable[RepositoryNews], state: CaptureState, sink: Sink) -> int:
-    """Publish what repositories say, and only then remember it; as `read_repositories`."""
     amended = 0
-    for each in news:
-        for entry, _, _ in each.entries:
+    for news in repository_news(state):
+        for entry, _, _ in news.entries:
             sink.publish(entry)
-        if sink.settle():
-            continue
-        state.note_said([(*outcome, says) for _, outcome, says in each.entries])
-        state.keep_repository(each.tree, each.digest)
-        amended += len(each.entries)
+        # Only then it is remembered.
+        if not sink.settle():
+            state.note_said([(*outcome, says) for _, outcome, says in news.entries])
+            state.keep_repository(news.tree, news.digest)
+            amended += len(news.entries)
     return amended
 
 
@@ -99,11 +113,36 @@ def _news(tree: str, digest: str, state: CaptureState) -> RepositoryNews | None:
     moment = time.time()
     makers = {(run.project, run.outcome_id): run for run in made}
     entries = [
-        (verdict_entry(makers[outcome], says, moment), outcome, says)
+        (_entry(makers[outcome], says, moment), outcome, says)
         for outcome, says in sorted(judge(git, made).items())
         if says != state.said_of(*outcome)
     ]
     return RepositoryNews(tree, now, entries)
+
+
+def _entry(maker: RunOfCommit, says: str, at: float) -> dict[str, Any]:
+    """Return an entry with what a repository says of a run.
+
+    Of several such entries about one run the last counts: one without words takes back the others.
+    """
+    entry = {
+        "outcome_id": maker.outcome_id,
+        "project": maker.project,
+        "task_id": maker.task_id,
+        "source": maker.source,
+        "captured_from": "repository",
+        "timestamp": at,
+        "success": None,
+    }
+    if not says:
+        return entry
+    return entry | {
+        "success": False,
+        "outcome_source": "explicit",
+        "grounds": [{"kind": GROUND, "says": says}],
+        "failure_mode": GROUND,
+        "failure_details": says,
+    }
 
 
 def judge(git: GitReading, made: Sequence[RunOfCommit]) -> dict[Outcome, str]:
@@ -132,7 +171,7 @@ def judge(git: GitReading, made: Sequence[RunOfCommit]) -> dict[Outcome, str]:
     return {
         outcome: next(
             (
-                f"commit {short(each)} was reverted by {short(by)}"
+                f"commit {each[:_SHORT]} was reverted by {by[:_SHORT]}"
                 for each in sorted(hashes)
                 if (by := reverts.of(each, hashes))
             ),

@@ -62,7 +62,6 @@ _SCHEMA: Final = """
         tree TEXT NOT NULL,
         PRIMARY KEY (short, hash, project, outcome_id)
     ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS made_in ON made (source, session, project, ended_at);
     CREATE INDEX IF NOT EXISTS made_in_tree ON made (tree, ended_at);
     CREATE TABLE IF NOT EXISTS repository (
         tree TEXT PRIMARY KEY,
@@ -74,14 +73,7 @@ _SCHEMA: Final = """
         says TEXT NOT NULL,
         PRIMARY KEY (project, outcome_id)
     ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS reverted (
-        short TEXT NOT NULL,
-        hash TEXT NOT NULL,
-        project TEXT NOT NULL,
-        outcome_id TEXT NOT NULL,
-        at REAL NOT NULL,
-        PRIMARY KEY (short, hash, project, outcome_id)
-    ) WITHOUT ROWID;
+    DROP TABLE IF EXISTS reverted;
 """
 
 
@@ -113,15 +105,6 @@ class RunOfCommit(NamedTuple):
     session: str
     ended_at: float
     tree: str = ""
-
-
-class Revert(NamedTuple):
-    """A commit that a run reverted."""
-
-    hash: str
-    project: str
-    outcome_id: str
-    at: float
 
 
 class CaptureState:
@@ -209,33 +192,13 @@ class CaptureState:
             )
         return told
 
-    def note_made(self, runs: list[RunOfCommit]) -> list[tuple[RunOfCommit, Revert]]:
-        """Remember which run made which commit; return those of them that are reverted already."""
+    def note_made(self, runs: list[RunOfCommit]) -> None:
+        """Remember which run made which commit."""
         with self._writing():
             self._connection.executemany(
                 "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(run.hash[:_SHORT], *run) for run in runs],
             )
-            return [(run, revert) for run in runs for revert in self._reverts_of(run)]
-
-    def note_reverted(self, reverts: list[Revert]) -> list[tuple[RunOfCommit, Revert]]:
-        """Remember what a run reverted; return the runs that made it, as far as they are known."""
-        with self._writing():
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO reverted VALUES (?, ?, ?, ?, ?)",
-                [(revert.hash[:_SHORT], *revert) for revert in reverts],
-            )
-            return [(run, revert) for revert in reverts for run in self._makers_of(revert)]
-
-    def last_made(self, source: str, session: str, project: str, before: float) -> str:
-        """Return the last commit that a session had made before a moment; "" if none is known."""
-        with self._usable():
-            row = self._connection.execute(
-                "SELECT hash FROM made WHERE source = ? AND session = ? AND project = ? "
-                "AND ended_at <= ? ORDER BY ended_at DESC LIMIT 1",
-                (source, session, project, before),
-            ).fetchone()
-        return row[0] if row is not None else ""
 
     def repositories(self) -> list[tuple[str, str]]:
         """Return the repositories in which runs made commits, the last ones first.
@@ -274,23 +237,17 @@ class CaptureState:
             ).fetchone()
         return row[0] if row is not None else ""
 
-    def note_said(self, said: list[tuple[str, str, str]], *, anew: bool = True) -> None:
-        """Remember what was published of runs because of their commits.
-
-        Args:
-            said: a project, an outcome's id and the words of each.
-            anew: whether it takes the place of what was said before.
-        """
-        how = "REPLACE" if anew else "IGNORE"
+    def note_said(self, said: list[tuple[str, str, str]]) -> None:
+        """Remember what was published of runs: a project, an outcome's id and the words of each."""
         with self._writing():
-            self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
+            self._connection.executemany("INSERT OR REPLACE INTO said VALUES (?, ?, ?)", said)
 
     def forget(self, project: str, outcome_ids: Iterable[str] | None = None) -> None:
         """Forget the commits of runs in a project, or of all; deleted content is overwritten."""
         named = [(project, each) for each in outcome_ids or ()]
         self._connection.execute("PRAGMA secure_delete = ON")
         with self._writing():
-            for table in ("made", "reverted", "said"):
+            for table in ("made", "said"):
                 delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - of the tuple
                 if outcome_ids is None:
                     self._connection.execute(delete, (project,))
@@ -299,21 +256,6 @@ class CaptureState:
             orphans = "DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)"
             self._connection.execute(orphans)
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
-        rows = self._connection.execute(
-            "SELECT hash, project, outcome_id, at FROM reverted "
-            "WHERE short = ? AND project = ? AND outcome_id != ?",
-            (run.hash[:_SHORT], run.project, run.outcome_id),
-        )
-        yield from (Revert(*row) for row in rows if _is_same(row[0], run.hash))
-
-    def _makers_of(self, revert: Revert) -> Iterator[RunOfCommit]:
-        rows = self._connection.execute(
-            f"SELECT {_RUN} FROM made WHERE short = ? AND project = ? AND outcome_id != ?",  # noqa: S608 - of the names above
-            (revert.hash[:_SHORT], revert.project, revert.outcome_id),
-        )
-        yield from (RunOfCommit(*row) for row in rows if _is_same(row[0], revert.hash))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -359,11 +301,6 @@ def forget_positions(home: Path) -> None:
     """Let all logs be read again: the store may lack what was read from them."""
     for end in ("", "-journal", "-wal", "-shm"):
         (home / f"{FILE_NAME}{end}").unlink(missing_ok=True)
-
-
-def _is_same(first: str, second: str) -> bool:
-    """Return whether two spellings may name one commit: either may be shortened."""
-    return first.startswith(second) or second.startswith(first)
 
 
 def _identity(path: Path, length: int = _IDENTITY_BYTES) -> str:

@@ -27,35 +27,19 @@ ty vp
 R bleep dagger earthly fastlane mage melos mill pants please wireit doit rebar3 gleam clojure
 """
 _ASKED: Final = frozenset(_ASKED_TEXT.split()) - {"tox", "nox", "vitest"}
+_RUN_TEXT: Final = "bun dart devbox hatch lerna melos nix nx pdm pixi rye turbo"
 # What stands in front of the name of a script, and says no more than that.
 _RUNS_SCRIPT: Final = {
-    "npm": frozenset({"run", "run-script"}),
+    **dict.fromkeys(_RUN_TEXT.split(), frozenset({"run"})),
+    **dict.fromkeys(("composer", "npm"), frozenset({"run", "run-script"})),
     "pnpm": frozenset({"run", "recursive"}),
     "yarn": frozenset({"run", "workspace", "workspaces"}),
-    "bun": frozenset({"run"}),
-    "turbo": frozenset({"run"}),
-    "nx": frozenset({"run"}),
-    "deno": frozenset({"task"}),
-    "composer": frozenset({"run", "run-script"}),
-    "pdm": frozenset({"run"}),
-    "hatch": frozenset({"run"}),
-    "rye": frozenset({"run"}),
-    "pixi": frozenset({"run"}),
-    "devbox": frozenset({"run"}),
-    "mise": frozenset({"run", "r", "task", "tasks"}),
-    "lerna": frozenset({"run"}),
-    "moon": frozenset({"run", "ci"}),
+    "deno": frozenset({"task"}), "poetry": frozenset({"task"}), "mix": frozenset({"do"}),
+    "mise": frozenset({"run", "r", "task", "tasks"}), "moon": frozenset({"run", "ci"}),
     "cargo": frozenset({"hack", "miri", "xtask", "careful", "llvm-cov"}),
-    "dart": frozenset({"run"}),
-    "dotnet": frozenset({"watch"}),
-    "melos": frozenset({"run"}),
-    "dagger": frozenset({"call"}),
-    "poetry": frozenset({"task"}),
-    "mix": frozenset({"do"}),
-    "R": frozenset({"CMD"}),
-    "nix": frozenset({"run"}),
+    "dotnet": frozenset({"watch"}), "dagger": frozenset({"call"}), "R": frozenset({"CMD"}),
     "docker": frozenset({"buildx"}),
-}
+}  # fmt: skip
 _SAME: Final = {"mise t": "mise test", "npm t": "npm test", "npm tst": "npm test",
                 "npm i": "npm install",
                 "pnpm i": "pnpm install", "pnpm t": "pnpm test", "cargo t": "cargo test",

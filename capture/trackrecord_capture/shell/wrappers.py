@@ -40,10 +40,6 @@ def _valued(options: str) -> frozenset[str]:
     return frozenset(options.split())
 
 
-_PLAIN: Final = Wrapper()
-_NEUTRAL: Final = Wrapper(is_neutral=True)
-_DASHES: Final = Wrapper(dashes=True)
-_COMMAND: Final = Wrapper(behind=frozenset({"-c", "--command"}))
 _PACKAGE: Final = Wrapper(_valued("-p --package --from --with --python -c --call"))
 _UV_RUN: Final = Wrapper(
     _valued(
@@ -52,7 +48,6 @@ _UV_RUN: Final = Wrapper(
         " --default-index --index-url --cache-dir --config-file --color"
     )
 )
-_CONDA_RUN: Final = Wrapper(_valued("-n --name -p --prefix --cwd"))
 _EXEC: Final = Wrapper(
     _valued("-u --user -w --workdir -e --env --env-file --index --detach-keys"), operands=1
 )
@@ -63,131 +58,77 @@ _RUN: Final = Wrapper(
     ),
     operands=1,
 )
-# By the wrapper's own words, the longest first.
-WRAPPERS: Final[dict[tuple[str, ...], Wrapper]] = {
-    ("docker", "compose", "exec"): _EXEC,
-    ("docker", "compose", "run"): _RUN,
-    ("docker-compose", "exec"): _EXEC,
-    ("docker-compose", "run"): _RUN,
-    ("podman", "compose", "exec"): _EXEC,
-    ("docker", "exec"): _EXEC,
-    ("docker", "run"): _RUN,
-    ("podman", "exec"): _EXEC,
-    ("podman", "run"): _RUN,
-    ("kubectl", "exec"): Wrapper(dashes=True),
-    ("uv", "tool", "run"): _PACKAGE,
+# Each syntax with the wrappers that have it.
+_SHARED: Final = (
+    (Wrapper(), """
+        poetry run | pipenv run | rye run | hatch run | bundle exec | rtk | rtk test | rtk err
+        | rtk summary | rtk proxy | asdf exec | pyenv exec | rbenv exec | ddev | lando | sail
+        | corepack | appraisal | dotenv run | vault-env | dbus-run-session | unshare | go tool
+        | slipcover | with-contenv
+    """),
+    (Wrapper(dashes=True), """
+        kubectl exec | mise exec | mise x | opam exec | doppler run | dotenvx run | op run
+        | guix shell | devenv shell | flox activate | chruby-exec | aws-vault exec | chamber exec
+        | teller run
+    """),
+    (_PACKAGE, """
+        uv tool run | npm exec | npm x | pnpm exec | pnpm dlx | yarn exec | yarn dlx | bun x | uvx
+        | npx | pnpx | bunx
+    """),
+    (Wrapper(is_neutral=True), """
+        cross-env | cross-env-shell | systemd-inhibit | entr | nohup | setsid | unbuffer | chronic
+        | caffeinate | command | builtin
+    """),
+    (_EXEC, """
+        docker compose exec | docker-compose exec | podman compose exec | docker exec | podman exec
+        | nerdctl exec | nerdctl compose exec
+    """),
+    (_RUN, """
+        docker compose run | docker-compose run | docker run | podman run | nerdctl run
+        | nerdctl compose run | podman compose run
+    """),
+    (Wrapper(operands=1), "direnv exec | nvm exec | nvm run | rvm-exec | gosu | su-exec"),
+    (Wrapper(_valued("-n --name -p --prefix --cwd")), "conda run | mamba run | micromamba run"),
+    (Wrapper(operands=1, is_neutral=True), "faketime | chrt | taskset"),
+    (Wrapper(behind=_valued("-c --command")), "nix shell | vagrant ssh"),
+)  # fmt: skip
+# By the wrapper's own words.
+WRAPPERS: Final = {
+    tuple(name.split()): wrapper for wrapper, names in _SHARED for name in names.split("|")
+} | {
     ("uv", "run"): _UV_RUN,
-    ("poetry", "run"): _PLAIN,
-    ("pipenv", "run"): _PLAIN,
     ("pdm", "run"): Wrapper(_valued("-p --project")),
-    ("rye", "run"): _PLAIN,
-    ("hatch", "run"): _PLAIN,
     ("pixi", "run"): Wrapper(_valued("-e --environment --manifest-path")),
     ("pipx", "run"): Wrapper(_valued("--spec --python --pip-args")),
-    ("conda", "run"): _CONDA_RUN,
-    ("mamba", "run"): _CONDA_RUN,
-    ("micromamba", "run"): _CONDA_RUN,
-    ("npm", "exec"): _PACKAGE,
-    ("npm", "x"): _PACKAGE,
-    ("pnpm", "exec"): _PACKAGE,
-    ("pnpm", "dlx"): _PACKAGE,
-    ("yarn", "exec"): _PACKAGE,
-    ("yarn", "dlx"): _PACKAGE,
-    ("bun", "x"): _PACKAGE,
-    ("bundle", "exec"): _PLAIN,
     ("coverage", "run"): Wrapper(_valued("--source --rcfile --omit --include --context")),
-    ("mise", "exec"): Wrapper(dashes=True),
-    ("mise", "x"): Wrapper(dashes=True),
-    ("rtk",): _PLAIN,
-    ("rtk", "test"): _PLAIN,
-    ("rtk", "err"): _PLAIN,
-    ("rtk", "summary"): _PLAIN,
-    ("rtk", "proxy"): _PLAIN,
-    ("opam", "exec"): Wrapper(dashes=True),
     ("devbox", "run"): Wrapper(_valued("-c --config -e --env --env-file")),
     ("nix", "develop"): Wrapper(behind=frozenset({"-c", "--command", "--"})),
-    ("asdf", "exec"): _PLAIN,
-    ("pyenv", "exec"): _PLAIN,
-    ("rbenv", "exec"): _PLAIN,
-    ("direnv", "exec"): Wrapper(operands=1),
-    ("doppler", "run"): Wrapper(dashes=True),
-    ("dotenvx", "run"): Wrapper(dashes=True),
-    ("op", "run"): Wrapper(dashes=True),
-    ("nix", "shell"): _COMMAND,
     ("nix-shell",): Wrapper(behind=frozenset({"--run", "--command"})),
-    ("guix", "shell"): _DASHES,
-    ("devenv", "shell"): _DASHES,
-    ("flox", "activate"): _DASHES,
     ("devcontainer", "exec"): Wrapper(_valued("--workspace-folder --container-id --config")),
-    ("nerdctl", "exec"): _EXEC,
-    ("nerdctl", "run"): _RUN,
-    ("nerdctl", "compose", "exec"): _EXEC,
-    ("nerdctl", "compose", "run"): _RUN,
-    ("podman", "compose", "run"): _RUN,
-    ("vagrant", "ssh"): _COMMAND,
     ("ddev", "exec"): Wrapper(_valued("-s --service -d --dir")),
-    ("ddev",): _PLAIN,
-    ("lando",): _PLAIN,
-    ("sail",): _PLAIN,
     ("volta", "run"): Wrapper(_valued("--node --npm --yarn --pnpm")),
     ("fnm", "exec"): Wrapper(_valued("--using")),
-    ("nvm", "exec"): Wrapper(operands=1),
-    ("nvm", "run"): Wrapper(operands=1),
-    ("corepack",): _PLAIN,
-    ("chruby-exec",): _DASHES,
     ("rvm",): Wrapper(behind=frozenset({"do"})),
-    ("rvm-exec",): Wrapper(operands=1),
-    ("appraisal",): _PLAIN,
-    ("cross-env",): _NEUTRAL,
-    ("cross-env-shell",): _NEUTRAL,
-    ("dotenv", "run"): _PLAIN,
     ("dotenv",): Wrapper(_valued("-e -f --file -v -p")),
     ("env-cmd",): Wrapper(_valued("-f --file -e --environments")),
     ("infisical", "run"): Wrapper(_valued("--env --path"), dashes=True),
-    ("aws-vault", "exec"): _DASHES,
-    ("chamber", "exec"): _DASHES,
-    ("teller", "run"): _DASHES,
-    ("vault-env",): _PLAIN,
     ("script",): Wrapper(
         behind=frozenset({"-c", "-qc", "-qec", "-ec", "-eqc", "-qefc", "-efqc"}), is_neutral=True
     ),
-    ("dbus-run-session",): _PLAIN,
-    ("unshare",): _PLAIN,
     ("systemd-run",): Wrapper(_valued("-p --property -u --unit --uid --gid -E --setenv")),
-    ("systemd-inhibit",): _NEUTRAL,
     ("firebase", "emulators:exec"): Wrapper(_valued("--only --project --import --config -P")),
-    ("gosu",): Wrapper(operands=1),
-    ("su-exec",): Wrapper(operands=1),
     ("runuser",): Wrapper(_valued("-u --user")),
-    ("faketime",): Wrapper(operands=1, is_neutral=True),
     ("parallel",): Wrapper(_valued("-j --jobs -n -N -a --delay --joblog"), is_neutral=True),
-    ("entr",): _NEUTRAL,
     ("retry",): Wrapper(_valued("-t -d --times --delay --until"), is_neutral=True),
     ("watchexec",): Wrapper(_valued("-e --exts -w --watch -i --ignore"), is_neutral=True),
     ("hyperfine",): Wrapper(_valued("-w --warmup -r --runs -m -M"), is_neutral=True),
     ("xcrun",): Wrapper(_valued("--sdk -sdk --toolchain")),
-    ("go", "tool"): _PLAIN,
-    ("slipcover",): _PLAIN,
-    ("with-contenv",): _PLAIN,
-    ("uvx",): _PACKAGE,
-    ("npx",): _PACKAGE,
-    ("pnpx",): _PACKAGE,
-    ("bunx",): _PACKAGE,
     ("sudo",): Wrapper(_valued("-u --user -g --group -h -p -C -D -R -T -U -r -t")),
     ("doas",): Wrapper(_valued("-u -C")),
     ("env",): Wrapper(_valued("-u --unset -C --chdir"), is_neutral=True),
     ("time",): Wrapper(_valued("-o -f"), is_neutral=True),
     ("nice",): Wrapper(_valued("-n --adjustment"), is_neutral=True),
     ("ionice",): Wrapper(_valued("-c -n"), is_neutral=True),
-    ("chrt",): Wrapper(operands=1, is_neutral=True),
-    ("taskset",): Wrapper(operands=1, is_neutral=True),
-    ("nohup",): _NEUTRAL,
-    ("setsid",): _NEUTRAL,
-    ("unbuffer",): _NEUTRAL,
-    ("chronic",): _NEUTRAL,
-    ("caffeinate",): _NEUTRAL,
-    ("command",): _NEUTRAL,
-    ("builtin",): _NEUTRAL,
     ("exec",): Wrapper(_valued("-a"), is_neutral=True),
     ("stdbuf",): Wrapper(_valued("-i -o -e"), is_neutral=True),
     ("timeout",): Wrapper(_valued("-s --signal -k --kill-after"), operands=1, is_neutral=True),

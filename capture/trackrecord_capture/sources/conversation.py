@@ -10,14 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from trackrecord.learning.text.hints import without_hints
 
-from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
-from ..shell.git import commits_and_reverts
-from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
-from .patches import LOST, LOST_EDITS, MOST_EDITS, patched_files
+from ..agent_run import AgentRun, Signal, SignalKind, run_outcome_id
+from ..shell.git import commits_of
+from ..verdict.phrases import goes_on
+from .excerpts import LONGEST_RESULT, excerpt
+from .open_calls import OpenCall, open_call
+from .patches import LOST, LOST_EDITS
 from .source import ReadRun
-from .sub_agents import started_sub_agent
 
 # A run that never ends must not fill the memory.
 MOST_CALLS: Final = 5000
@@ -26,20 +29,8 @@ _LONGEST_PROMPT: Final = 32_768
 _LONGEST_SAYS: Final = 1024
 _LONGEST_NAME: Final = 128
 _LONGEST_ID: Final = 256
-_CHANGING: Final = ("edit", "write")
-_COMMANDS: Final = ("command", "cmd", "commands", "script")
-_FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir_path")
-# The arguments of tools for files that are no content.
-_OF_FILES: Final = frozenset({
-    "file_path", "filePath", "absolute_path", "path", "paths", "notebook_path", "target_file",
-    "filename", "file", "files", "pattern", "query", "glob", "offset", "limit", "replace_all",
-})  # fmt: skip
-_PATHS: Final = (
-    "file_path", "filePath", "absolute_path", "path", "notebook_path", "target_file", "filename",
-    "file",
-)  # fmt: skip
-_PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
 _REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
+_UNANSWERED: Final = "no answer came any more"
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 
 
@@ -50,60 +41,18 @@ def persons_words(text: str) -> str:
 
 
 @dataclass(slots=True)
-class _Call:
-    """A call of a tool as far as it is known; see `RunCall` for the attributes."""
-
-    tool: str
-    id: str
-    action: str
-    arguments: Any
-    command: str
-    folder: str
-    edits: tuple[str, ...]
-    sub_agent: SubAgent | None
-    started_at: float | None
-    actor: str = "agent"
-    ok: bool | None = None
-    exit_code: int | None = None
-    result: str = ""
-    error: str = ""
-    duration_ms: float | None = None
-
-    def finished(self) -> RunCall:
-        has_failed = self.ok is False
-        error = self.error or (self.result if has_failed else "")
-        if error and self.action in (*_CHANGING, "read"):
-            # More than the first line may repeat what stands in the file.
-            error = excerpt(error.strip().partition("\n")[0], LONGEST_RESULT)
-        return RunCall(
-            tool=self.tool,
-            id=self.id,
-            arguments=self.arguments,
-            command=self.command,
-            folder=self.folder,
-            edits=() if has_failed else self.edits,
-            ok=self.ok,
-            exit_code=self.exit_code,
-            error=error if has_failed or self.error else "",
-            result=self.result,
-            started_at=self.started_at,
-            duration_ms=self.duration_ms,
-            actor=self.actor,
-            sub_agent=self.sub_agent,
-        )
-
-
-@dataclass(slots=True)
 class _Turn:
     """A run while it is being read."""
 
     prompt: str
-    words: str
     start: int
     started_at: float | None
     last_at: float | None
+    words: str = ""
     record: str = ""
-    calls: dict[str, _Call] = field(default_factory=dict)
+    folder: str = ""
+    parent: str = ""
+    calls: dict[str, OpenCall] = field(default_factory=dict)
     signs: list[Signal] = field(default_factory=list)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
     usd: dict[str, float] = field(default_factory=dict)
@@ -137,8 +86,10 @@ class Conversation:
         self._agent = agent
         self._tools = tools
         self._turn: _Turn | None = None
+        # It has ended, and the words of the next prompt are not there yet.
+        self._before: _Turn | None = None
         self._held: list[_Turn] = []
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, OpenCall] = {}
         self.session = ""
         self.folder = ""
         self.repository = ""
@@ -150,35 +101,105 @@ class Conversation:
         self.fallback_at = 0.0
         self.begun_at: float | None = None
 
-    def ask(self, words: str, at: float | None, *, start: int, prompt: str = "") -> None:
-        """Take a person's prompt, which begins a run.
+    @property
+    def prompt(self) -> str:
+        """The id of the prompt that the run began with; "" if none has begun."""
+        return "" if self._turn is None else self._turn.prompt
+
+    @property
+    def words(self) -> str:
+        """The words of that prompt; "" if they are not there yet."""
+        return "" if self._turn is None else self._turn.words
+
+    @property
+    def has_calls(self) -> bool:
+        """Return whether the run has called a tool."""
+        return self._turn is not None and bool(self._turn.calls)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more is expected of the run."""
+        return self._turn is None or self._turn.is_over
+
+    def begin(self, prompt: str, at: float | None, *, start: int) -> None:
+        """Begin a run, whose words may come later; the one before it has ended.
+
+        Args:
+            prompt: the prompt's id.
+            at: when, seconds since the epoch.
+            start: from which position of the log on the run can be read again.
+        """
+        before = self._turn
+        has_told = before is not None and (before.has_worked or before.signs)
+        if before is not None and has_told and (before.words or before.calls):
+            if self._before is not None:
+                self._held.append(self._before)
+            before.is_over = True
+            self._before = before
+        self._calls = {}
+        self._turn = _Turn(prompt, start, at, at)
+
+    def ask(
+        self, words: str, at: float | None, *, start: int, prompt: str = "", record: str = ""
+    ) -> None:
+        """Take a person's prompt, which begins a run unless it only tells the agent to go on.
 
         Args:
             words: what the person wrote; without any, nothing begins.
             at: when, seconds since the epoch.
             start: from which position of the log on the run can be read again.
             prompt: the prompt's id; where the log has none, its position stands for it.
+            record: what a copy has in common with it, where copies get ids of their own.
         """
         words = persons_words(words)
-        if not words:
+        if not words or self._has_gone_on(words, at):
             return
-        before = self._turn
-        if before is not None and (before.has_worked or before.signs):
-            before.is_over = True
+        prompt = excerpt(prompt, _LONGEST_ID)
+        if self._turn is None or self._turn.words:
+            self.begin(prompt or f"at-{start}", at, start=start)
+        turn, before = self._turn, self._before
+        assert turn is not None  # noqa: S101 - begun above
+        # Some ids are unique in their session alone.
+        turn.words = words
+        turn.record = f"{record or prompt}@{at}" if (record or prompt) and at else ""
+        self._before = None
+        if before is not None:
             self._sign(before, SignalKind.FOLLOWED_BY, words, at)
             self._held.append(before)
-        self._calls = {}
-        prompt = excerpt(prompt, _LONGEST_ID)
-        # Some ids are unique in their session alone.
-        record = f"{prompt}@{at}" if prompt and at else ""
-        self._turn = _Turn(prompt or f"at-{start}", words, start, at, at, record=record)
 
-    def lose(self) -> None:
-        """Note that a part of the log cannot be read, which may have told of a call."""
+    def _has_gone_on(self, words: str, at: float | None) -> bool:
+        """Take words that only tell the agent to go on; return whether they do."""
+        turn = self._turn
+        if turn is not None and not turn.words and not turn.calls:
+            turn = self._before  # the one that has just begun is a part of it
+        if turn is None or not turn.words or not goes_on(words):
+            return False
+        self._before = None if turn is self._before else self._before
+        self._turn, self._calls = turn, dict(turn.calls)
+        for call in turn.calls.values():
+            call.is_open = False
+        turn.is_over = False
+        self._sign(turn, SignalKind.FOLLOWED_BY, words, at)
+        return True
+
+    def place(self, folder: str = "", parent: str = "") -> None:
+        """Note the folder that the run works in, and the run that started it, if it says so."""
         if self._turn is not None:
-            name = f"#{LOST}-{len(self._turn.calls)}"
-            self.use(name, LOST, None, None)
-            self._calls[name].edits = LOST_EDITS
+            self._turn.folder = self._turn.folder or folder
+            self._turn.parent = self._turn.parent or parent
+
+    def lose(self, *, is_record: bool) -> None:
+        """Note that a part of the log cannot be read, which may have told how calls ended.
+
+        Args:
+            is_record: whether it may also have told of a call.
+        """
+        calls = {} if self._turn is None else self._turn.calls
+        for call in calls.values():
+            call.is_open = False
+        if is_record and self._turn is not None:
+            name = self.use(f"#{LOST}-{len(calls)}", LOST, None, None)
+            calls[name].edits, calls[name].is_open = LOST_EDITS, False
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
@@ -194,40 +215,33 @@ class Conversation:
         at: float | None,
         *,
         actor: str = "agent",
-    ) -> None:
-        """Take a call of a tool; one that is told of again is the same one."""
+    ) -> str:
+        """Take a call of a tool; one that is told of again is the same one. Return its id."""
         turn = self._seen(at)
         if turn is None:
-            return
+            return ""
         turn.is_over = False
         call_id = excerpt(call_id, _LONGEST_ID) or f"#{len(turn.calls)}"
-        if call_id in turn.calls or len(turn.calls) >= MOST_CALLS:
-            return
-        call = self._call(call_id, tool, arguments, at)
-        call.actor = actor
-        turn.calls[call_id] = self._calls[call_id] = call
+        if call_id not in turn.calls and len(turn.calls) < MOST_CALLS:
+            call = open_call(call_id, tool, self._tools.get(tool, ""), arguments, at)
+            call.actor = actor
+            turn.calls[call_id] = self._calls[call_id] = call
+        return call_id
 
-    def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> _Call:  # noqa: ANN401 - decoded JSON
-        action = self._tools.get(tool, "")
-        given = arguments if isinstance(arguments, dict) else {}
-        command = _command(given) if action == "shell" else ""
-        edits = _edits(given) if action in _CHANGING else ()
-        if action == "shell":
-            edits = patched_files(command)
-        kept = arguments
-        if action in (*_CHANGING, "read", "search"):
-            kept = {name: value for name, value in given.items() if name in _OF_FILES}
-        return _Call(
-            tool=tool_name(tool),
-            id=call_id,
-            action=action,
-            arguments=excerpts_in(kept),
-            command=excerpt(command, LONGEST_COMMAND),
-            folder=_first_text(given, _FOLDERS) if action == "shell" else "",
-            edits=edits,
-            sub_agent=started_sub_agent(given) if action == "delegate" else None,
-            started_at=at,
-        )
+    def call(self, call_id: str) -> OpenCall | None:
+        """Return a call of the run; None if there is none of this id."""
+        return self._calls.get(excerpt(call_id, _LONGEST_ID))
+
+    def drop(self, call_id: str) -> None:
+        """Leave out a call that is replaced by the calls that it made."""
+        if self._turn is not None:
+            self._turn.calls.pop(call_id, None)
+
+    def name_sub_agent(self, call_id: str, agent_id: str) -> None:
+        """Note which sub-agent a call started."""
+        call = self._calls.get(call_id)
+        if call is not None and call.sub_agent is not None and call.sub_agent.starts and agent_id:
+            call.sub_agent = msgspec.structs.replace(call.sub_agent, id=agent_id)
 
     def result(
         self,
@@ -239,16 +253,24 @@ class Conversation:
         exit_code: int | None = None,
         duration_ms: float | None = None,
     ) -> None:
-        """Take the result of a call; an exit status other than 0 is a failure."""
+        """Take the result of a call; an exit status other than 0 is a failure.
+
+        What an earlier result has told already stays.
+        """
         self._seen(at)
-        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
+        call = self.call(call_id)
         if call is None:
             return
-        call.ok = ok if exit_code is None or ok is None else exit_code == 0
-        call.exit_code, call.result = exit_code, excerpt(text, LONGEST_RESULT)
+        call.is_open = False
+        if call.ok is None:
+            call.ok = ok if exit_code is None or ok is None else exit_code == 0
+        if call.exit_code is None:
+            call.exit_code = exit_code
+        call.result = call.result or excerpt(text, LONGEST_RESULT)
         if duration_ms is None and at is not None and call.started_at is not None:
             duration_ms = max(0.0, round((at - call.started_at) * 1000, 1))
-        call.duration_ms = duration_ms
+        if call.duration_ms is None:
+            call.duration_ms = duration_ms
 
     def cancel(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that a call did not come to an end: the person did not allow it, or stopped it."""
@@ -259,13 +281,12 @@ class Conversation:
 
     def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that the person did not allow a call."""
-        turn = self._seen(at)
-        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
-        if turn is None or call is None:
+        turn, call = self._seen(at), self.call(call_id)
+        if turn is None or call is None or (call.is_cancelled and call.error):
             return
-        call.ok, call.edits, call.error = None, (), excerpt(says, _LONGEST_SAYS)
-        place = list(turn.calls).index(call.id)
-        self._sign(turn, SignalKind.REJECTED, says, at, place)
+        call.is_open, call.is_cancelled, call.edits = False, True, ()
+        call.error = excerpt(says, _LONGEST_SAYS)
+        self._sign(turn, SignalKind.REJECTED, says, at, list(turn.calls.values()).index(call))
 
     def end(self, at: float | None) -> None:
         """Note that the turn ended."""
@@ -281,10 +302,27 @@ class Conversation:
             if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
                 self._sign(turn, kind, says, at)
 
+    def break_off(self, otherwise: SignalKind | None) -> None:
+        """Note that the agent's process ended in the middle.
+
+        Args:
+            otherwise: what is seen of it if no call was going on; None if nothing is.
+        """
+        turn = self._turn
+        calls = enumerate(() if turn is None else turn.calls.values())
+        place = next((place for place, call in calls if call.is_open), None)
+        kind = otherwise if place is None else SignalKind.CUT_OFF
+        if turn is not None and kind is not None:
+            says = _UNANSWERED if kind is SignalKind.API_FAILED else ""
+            self._sign(turn, kind, says, turn.last_at, place)
+
     def take_back(self, at: float | None) -> None:
-        """Note that the person took back what the run changed."""
-        if self._turn is not None:
-            self._sign(self._turn, SignalKind.UNDONE, "taken back", at)
+        """Note that the person took back what was changed last."""
+        turn = self._turn
+        if self._before is not None and not self.has_calls:
+            turn = self._before
+        if turn is not None:
+            self._sign(turn, SignalKind.UNDONE, "taken back", at)
 
     def count(
         self,
@@ -314,15 +352,19 @@ class Conversation:
     def rest(self, position: int) -> Iterator[ReadRun]:
         """Yield the runs that are still held back, the last one included."""
         yield from self.followed(position)
-        if self._turn is not None:
-            yield self._read(self._turn, position)
+        for turn in (self._before, self._turn):
+            if turn is not None and (turn.words or turn.calls):
+                yield self._read(turn, position)
 
     def _seen(self, at: float | None) -> _Turn | None:
+        if self._turn is not None:
+            self._turn.has_worked = True
+        return self.touch(at)
+
+    def touch(self, at: float | None) -> _Turn | None:
+        """Take a sign of life."""
         turn = self._turn
-        if turn is None:
-            return None
-        turn.has_worked = True
-        if at is not None:
+        if turn is not None and at is not None:
             turn.started_at = at if turn.started_at is None else turn.started_at
             turn.last_at = at if turn.last_at is None else max(turn.last_at, at)
         return turn
@@ -336,7 +378,6 @@ class Conversation:
 
     def _read(self, turn: _Turn, position: int) -> ReadRun:
         calls = tuple(call.finished() for call in turn.calls.values())
-        commits, reverts = commits_and_reverts(calls)
         started = turn.started_at if turn.started_at is not None else self.fallback_at
         tokens = turn.tokens.values()
         run = AgentRun(
@@ -346,21 +387,20 @@ class Conversation:
             captured_from="transcript",
             started_at=started,
             ended_at=max(started, turn.last_at or started),
-            folder=self.folder,
+            folder=turn.folder or self.folder,
             repository=self.repository,
             branch=self.branch,
             instruction=turn.words,
             calls=calls,
             signs=tuple(turn.signs),
             is_over=turn.is_over,
-            parent=self._parent(),
+            parent=turn.parent or self._parent(),
             name=self.name,
             model=turn.model or self.model,
             tokens_in=sum(each[0] for each in tokens) if turn.tokens else None,
             tokens_out=sum(each[1] for each in tokens) if turn.tokens else None,
             usd=sum(turn.usd.values()) if turn.usd else None,
-            commits=commits,
-            reverts=reverts,
+            commits=commits_of(calls),
             automated=self.automated,
             record=turn.record,
             is_copy=self.begun_at is not None and started < self.begun_at,
@@ -371,31 +411,3 @@ class Conversation:
         if not self.parent or ":" in self.parent:
             return self.parent
         return run_outcome_id(self._agent, self.session, self.parent)
-
-
-def _first_text(given: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    texts = (given.get(name) for name in names)
-    return next((text for text in texts if isinstance(text, str) and text), "")
-
-
-def _command(given: Mapping[str, Any]) -> str:
-    """Return the command line of a shell's arguments; several are one below the other."""
-    for name in _COMMANDS:
-        value = given.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list) and value:
-            lines = (
-                _first_text(each, ("command", "cmd")) if isinstance(each, dict) else each
-                for each in value[:50]
-            )
-            return "\n".join(line for line in lines if isinstance(line, str))
-    return ""
-
-
-def _edits(given: Mapping[str, Any]) -> tuple[str, ...]:
-    paths = [path for path in (given.get(name) for name in _PATHS) if isinstance(path, str)][:1]
-    for name in _PATCHES:
-        if isinstance(text := given.get(name), str):
-            paths += patched_files(text)
-    return tuple(dict.fromkeys(filter(None, paths)))[:MOST_EDITS]

@@ -46,8 +46,7 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
         for line, record in decoded_lines(log.path, resume_at, _decoded):
             end = line.end
             if isinstance(record, Damage):
-                if record.is_record:
-                    conversation.lose()
+                conversation.lose(is_record=record.is_record)
                 if record.unreadable is not None:
                     yield record.unreadable
                 continue

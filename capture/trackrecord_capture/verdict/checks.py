@@ -17,9 +17,16 @@ from ..shell.edits import CHANGES, edits_of
 from ..shell.names import LOOKS, TRIVIAL
 from ..shell.programs import Purpose
 from ..shell.purposes import OwnChecks, own_checks
-from ..shell.scopes import scope_of
+from ..shell.scopes import joined_folder, scope_of
 from ..shell.steps import ShellStep, steps_of
-from .summaries import OutputPart, OutputSummary, has_test_result, part_of, summary_of
+from .summaries import (
+    OutputPart,
+    OutputSummary,
+    has_finding,
+    has_test_result,
+    part_of,
+    summary_of,
+)
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})
@@ -191,6 +198,19 @@ def first_edit(run: AgentRun) -> Moment | None:
     return next((min(moments) for place in places if (moments := _edited_at(run, place))), None)
 
 
+def edited_files(run: AgentRun) -> frozenset[str]:
+    """Return the files of the work that a run changed; none if it does not name all of them."""
+    own = own_checks(run.own_checks)
+    files = {
+        joined_folder(each.folder or run.folder, file) if file else ""
+        for call in run.calls
+        for each in (call, *_inner(call))
+        for _, file in _edits(each, own)
+        if _is_work(file, each, run)
+    }
+    return frozenset() if "" in files else frozenset(files)
+
+
 def _edited_at(run: AgentRun, place: int) -> list[Moment]:
     """Return when a call, or one of the sub-agent that it started, changed files of the work."""
     own, call = own_checks(run.own_checks), run.calls[place]
@@ -316,24 +336,22 @@ def _state(
 ) -> CheckState | None:
     """Return whether a check started, and passed.
 
-    Tests that failed have started if their output holds a result of theirs. Of other checks, and
-    where not all is seen, only words say that they have not.
+    Tests that failed have started if their output holds a result of theirs; other checks if it
+    holds a finding, or nothing says that they have not. So it is where no status is known.
     """
     if passed:
         return "passed"
     is_refused = check.name == "pytest" and call.exit_code == _PYTEST_REFUSED and summary is None
     if is_refused or call.exit_code in _COULD_NOT_RUN:
         return "not started"
-    words = summary.says if summary else ""
-    telling = error_line(output) if part_of(output, check.tail) is not OutputPart.SOME else ""
     if passed is False and _shows_tests(call, check, output):
         return "ran" if has_test_result(output) else "not started"
-    if passed is False and words:
-        return "not started" if has_not_started(words) else "ran"
+    if passed is False and summary is not None:
+        return "ran"
+    is_seen = part_of(output, check.tail) is not OutputPart.SOME
     is_short = call.ok is False or output.count("\n") < _FEW_LINES
-    if check.of_tests and has_test_result(output):
-        return None
-    if is_short and has_not_started(telling):
+    has_found = has_test_result(output) if check.of_tests else has_finding(output)
+    if is_seen and is_short and not has_found and has_not_started(error_line(output)):
         return "not started"
     return None
 
@@ -372,8 +390,15 @@ def _found(
     if passed is None or summary.passed is None:
         return summary.passed, summary
     if passed and summary.passed is False:
-        return False if summary.of_tests and check.of_tests else None, summary
+        is_of_tests = summary.of_tests and check.of_tests
+        return False if is_of_tests and not _is_alone(call.command) else None, summary
     return passed, summary
+
+
+def _is_alone(line: str) -> bool:
+    """Return whether a line runs nothing but one check, whose status is then its own."""
+    steps = [step for step in steps_of(line) if step.words and step.words[0] not in TRIVIAL]
+    return len(steps) == 1
 
 
 def _printed(call: RunCall) -> str:

@@ -302,6 +302,11 @@ def has_test_result(output: str) -> bool:
     )
 
 
+def has_finding(output: str) -> bool:
+    """Return whether an output names a place in a file, as linters and compilers do."""
+    return _FINDING.search(output) is not None
+
+
 def _telling_lines(text: str) -> Iterator[str]:
     """Yield the lines that may tell something."""
     lower = text.lower()

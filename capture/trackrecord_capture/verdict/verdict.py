@@ -14,7 +14,17 @@ import msgspec
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind
 from ..shell.checks import runs_also
-from .checks import Moment, Result, first_edit, last_edit, results_before, results_since
+from ..shell.programs import Purpose
+from ..shell.scopes import CheckScope
+from .checks import (
+    Moment,
+    Result,
+    edited_files,
+    first_edit,
+    last_edit,
+    results_before,
+    results_since,
+)
 from .phrases import goes_on, only_looks, says_wrong
 
 # Of more than these the oldest are left out.
@@ -226,7 +236,9 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
         # What was broken before the agent changed anything, and was stopped then, is not its.
-        is_open = not result.passed and (found_so or _was_found(result, run))
+        is_open = not result.passed and (
+            found_so or _was_found(result, run) or _is_elsewhere(result, run, after)
+        )
         if result.passed and (open_before or is_unseen):
             is_open = True
         kind = "check passed" if result.passed else "check failed"
@@ -242,6 +254,28 @@ def _was_found(result: Result, run: AgentRun) -> bool:
         and _number(result.words) <= _number(each.words)
         for each in results_before(run, first_edit(run))
     )
+
+
+def _is_elsewhere(failed: Result, run: AgentRun, after: Sequence[Result]) -> bool:
+    """Return whether what a linter found lies in other files than the run changed.
+
+    So it is if these passed alone, whatever the wider check is called by.
+    """
+    scope, files = failed.check.scope, edited_files(run)
+    if failed.check.purpose is not Purpose.LINT or not files:
+        return False
+    passed: set[str] = set()
+    for each in after:
+        if each.passed and each.check.purpose is Purpose.LINT:
+            other = each.check.scope
+            is_same = runs_also(failed.check, each.check) and not other.filters
+            own = CheckScope(
+                program=other.program if is_same else scope.program,
+                targets=files,
+                filters=scope.filters,
+            )
+            passed |= own.covered_by(other)
+    return passed == files
 
 
 def _number(words: str) -> int:

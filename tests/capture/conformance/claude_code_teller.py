@@ -39,7 +39,6 @@ class ClaudeCodeTeller:
     traits = Traits(
         edit_tool="Write",
         delegate_tool="Agent",
-        knows_head=True,
         untold={"a crash of the agent": "a transcript merely stops when its process does"},
     )
 

@@ -100,7 +100,7 @@ class Known(NamedTuple):
         ground: the kind of the first ground.
         calls: the finer names of the tools, and whether each succeeded, or found something. The
             agents' own tools have names of their own: "edit" and "delegate" here.
-        commits: the commits that were made, and those that were reverted.
+        commits: the commits that were made.
     """
 
     asked: str
@@ -108,7 +108,7 @@ class Known(NamedTuple):
     because: str | None
     ground: str
     calls: tuple[tuple[str, bool | str | None], ...]
-    commits: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    commits: tuple[str, ...] = ()
 
 
 def went(call: dict[str, Any]) -> bool | str | None:
@@ -137,8 +137,6 @@ class Traits(NamedTuple):
         wait_tool: the name of its tool that waits for a sub-agent; "" if it has none.
         untold: the names of stories that it has no record for, with the reason.
         grows: whether its logs are files that lines are appended to.
-        knows_head: whether its adapter knows which commit `git revert HEAD` names. Where it does
-            not, the state of the reading does.
         hides_errands: whether what a sub-agent was told cannot be read.
     """
 
@@ -147,7 +145,6 @@ class Traits(NamedTuple):
     wait_tool: str = ""
     untold: Mapping[str, str] = MappingProxyType({})
     grows: bool = True
-    knows_head: bool = False
     hides_errands: bool = False
 
 
@@ -333,11 +330,11 @@ STORIES = (
         ),
         (
             Known(
-                _FIX, True, "tests", "check passed", (_edit, _green, _committed), (("1a2b3c4",), ())
+                _FIX, True, "tests", "check passed", (_edit, _green, _committed), ("1a2b3c4",)
             ),
             Known(
                 "Please take that commit back", None, None, "no check",
-                (("shell:git revert", True),), (("5d6e7f8",), ("1a2b3c4",)),
+                (("shell:git revert", True),), ("5d6e7f8",),
             ),
         ),
     ),

@@ -24,7 +24,6 @@ from tests.support.secret_texts import PARTS, SECRET_TEXTS
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.shell.git import reverts_an_earlier_head
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
 from trackrecord_capture.sources.tool_words import tool_words
 
@@ -71,21 +70,14 @@ def _known(teller: Teller, run: AgentRun) -> Known:
             for call in fields.get("tool_graph", [])
             if call["tool"] != traits.wait_tool
         ),
-        (run.commits, run.reverts or _head(run)),
+        run.commits,
     )
-
-
-def _head(run: AgentRun) -> tuple[str, ...]:
-    return ("HEAD",) if reverts_an_earlier_head(run.calls) else ()
 
 
 def _as_told(teller: Teller, known: Known, run: AgentRun) -> Known:
     """Return what must be known, as far as the agent records it."""
     if teller.traits.hides_errands and run.parent:
         known = known._replace(asked="")
-    made, reverted = known.commits
-    if reverted and not teller.traits.knows_head:
-        known = known._replace(commits=(made, ("HEAD",)))
     return known
 
 

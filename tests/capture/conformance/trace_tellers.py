@@ -30,7 +30,6 @@ _START = 1_795_000_000
 _NS = 10**9
 _NO_END = "no event tells how the run ended"
 _NO_OUTPUT = "the events leave out what a command printed"
-_NO_HEAD = "no event or span says which commit HEAD was"
 _ONE_RUN = "agents below the root are a part of its run"
 Told = Span | LogRecord
 
@@ -119,7 +118,7 @@ class ClaudeCodeEvents(_Events):
             "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
-            "a commit that is reverted": _NO_HEAD,
+            "a commit that is reverted": _NO_OUTPUT,
             "a sub-agent checks what it edited": "its calls are a run of its own",
             "a sub-agent edits before the check": "the agent may still work in the background",
         },
@@ -187,7 +186,6 @@ class CodexEvents(_Events):
             "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
-            "a commit that is reverted": _NO_HEAD,
             "a sub-agent checks what it edited": "its calls are a run of its own",
         },
     )

@@ -71,10 +71,10 @@ def repository_of(folder: str, address: str = "") -> Repository | None:
         folder: the path that was worked in; "" if unknown. It need not exist any more: of worktrees
             that are gone, the path often says whose they were.
         address: the address or the name of the repository, if the source says so; counts where the
-            folder is in none.
+            folder is in none, and may be the path of a working tree.
     """
     folder = folder[:_LONGEST_PATH].replace("\0", "")
-    if found := _in_git(folder):
+    if found := _in_git(folder) or _in_git(address):
         return found
     if name := repository_name(address):
         return Repository(name, _identity_of(address) or _path_in(address), folder)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..encodings.span import LogRecord
 from .fact import Fact, bounded
 from .results import told_by
-from .values import as_flag, as_number, as_text, document, first_count, seconds_of
+from .values import as_flag, as_number, as_text, document, first_count, first_text, seconds_of
 from .vocabulary import SpanKind
 
 CLAUDE: Final = "claude-code"
@@ -89,11 +89,7 @@ def _digest(*parts: str) -> str:
 
 
 def _text(attributes: Mapping[str, Any], *names: str) -> str:
-    for name in names:
-        value = attributes.get(name)
-        if value is not None and value != "":
-            return as_text(value)
-    return ""
+    return first_text(attributes, names)
 
 
 _Reader = Callable[[Mapping[str, Any], dict[str, Any]], Fact | None]

@@ -7,52 +7,18 @@ from ..facts.values import document
 
 # Wrappers around what the tool was given: LangChain's callback, smolagents' forwarded call.
 _INPUTS: Final = ("input_str", "inputs", "input")
-_SHELLS: Final = frozenset(
-    {
-        "bash",
-        "exec_command",
-        "execute_bash",
-        "execute_command",
-        "execute_shell",
-        "local_shell",
-        "powershell",
-        "run_bash",
-        "run_command",
-        "run_in_terminal",
-        "run_shell",
-        "run_shell_command",
-        "run_terminal_cmd",
-        "sh",
-        "shell",
-        "shell_command",
-        "shell_tool",
-        "terminal",
-        "zsh",
-    }
-)
+_SHELLS: Final = frozenset({
+    "bash", "exec_command", "execute_bash", "execute_command", "execute_shell", "local_shell",
+    "powershell", "run_bash", "run_command", "run_in_terminal", "run_shell", "run_shell_command",
+    "run_terminal_cmd", "sh", "shell", "shell_command", "shell_tool", "terminal", "zsh",
+})  # fmt: skip
 _COMMANDS: Final = ("command", "cmd", "commands", "script", "input")
-_EDITORS: Final = frozenset(
-    {
-        "apply_diff",
-        "apply_patch",
-        "create_file",
-        "edit",
-        "edit_file",
-        "insert_edit_into_file",
-        "multiedit",
-        "notebookedit",
-        "patch",
-        "replace_in_file",
-        "search_replace",
-        "str_replace",
-        "str_replace_based_edit_tool",
-        "str_replace_editor",
-        "update_file",
-        "write",
-        "write_file",
-        "write_to_file",
-    }
-)
+_EDITORS: Final = frozenset({
+    "apply_diff", "apply_patch", "create_file", "edit", "edit_file", "insert_edit_into_file",
+    "multiedit", "notebookedit", "patch", "replace_in_file", "search_replace", "str_replace",
+    "str_replace_based_edit_tool", "str_replace_editor", "update_file", "write", "write_file",
+    "write_to_file",
+})  # fmt: skip
 _PATHS: Final = ("file_path", "path", "filename", "file", "filepath", "filePath", "target_file")
 _READS: Final = frozenset({"view", "read"})
 

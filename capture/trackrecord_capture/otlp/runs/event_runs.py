@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from ...agent_run import AgentRun, Signal, SignalKind, run_outcome_id
-from ...shell.git import commits_and_reverts
+from ...shell.git import commits_of
 from ...sources.source import RecordedPrompt
 from ...sources.sub_agents import sub_agent_of
 from ..facts.fact import Fact
@@ -141,8 +141,8 @@ def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
 
 def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tree) -> AgentRun:
     calls = merged(_call(fact, tree) for fact in facts if is_call(fact))
-    commits, reverts = commits_and_reverts(seen.call for seen in calls)
-    commits = tuple(dict.fromkeys([*(fact.commit for fact in facts if fact.commit), *commits]))
+    commits = [fact.commit for fact in facts if fact.commit]
+    commits += commits_of(seen.call for seen in calls)
     started_by = next((fact.started_by for fact in facts if fact.started_by), "")
     is_over = any(fact.is_end or fact.kind is SpanKind.RUN for fact in facts)
     return AgentRun(
@@ -163,8 +163,7 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
         tokens_in=tokens_of(facts[0], facts, "tokens_in"),
         tokens_out=tokens_of(facts[0], facts, "tokens_out"),
         usd=usd_of(facts[0], facts),
-        commits=commits,
-        reverts=reverts,
+        commits=tuple(dict.fromkeys(commits)),
     )
 
 

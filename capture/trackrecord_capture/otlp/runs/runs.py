@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ...agent_run import AgentRun, Signal, SignalKind
-from ...shell.git import commits_and_reverts
+from ...shell.git import commits_of
 from ..facts.fact import Fact, SpanScore
 from ..facts.vocabulary import SpanKind
 from .calls import SpanCall, call_seen, is_call, merged
@@ -345,7 +345,6 @@ def _run(
         for fact in facts
         if is_call(fact) and not tree.is_inside_same_call(fact)
     )
-    commits, reverts = commits_and_reverts(seen.call for seen in calls)
     project = first_of(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
     asked = [fact for fact in facts if fact.kind is not SpanKind.TOOL and fact.prompt]
@@ -371,8 +370,7 @@ def _run(
         tokens_in=tokens_of(root, facts, "tokens_in"),
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
-        commits=commits,
-        reverts=reverts,
+        commits=commits_of(seen.call for seen in calls),
     )
     tools = frozenset(fact.span for fact in facts if fact.kind is SpanKind.TOOL)
     return RunOfTrace(run=run, spans=spans, tools=tools)

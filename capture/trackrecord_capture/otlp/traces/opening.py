@@ -59,8 +59,8 @@ from ..runs.runs import (
 )
 from ..runs.scores import ReportedScore, score_events
 from .trace_status import traces_file
-from .trace_store import NoRoom, TraceOutcome, TraceStore, encode_fact
-from .waiting import Due, WaitingTrace, WaitingTraces
+from .trace_store import NoRoom, TraceOutcome, TraceStore, WaitingTrace, encode_fact
+from .waiting import Due, WaitingTraces
 
 _OF_VERDICT: Final = ("success", "outcome_source", "grounds")
 
@@ -190,7 +190,7 @@ class TracePublishing:
             joined = self._waiting.join(trace, earlier, self._rules.max_trace_bytes)
             if joined is not None:
                 with self._store.writing():
-                    self._store.move_facts(trace, joined.kept(earlier))
+                    self._store.move_facts(trace, joined)
                 return True
         self._recent[trace] = own
         while len(self._recent) > _MOST_RECENT:
@@ -253,7 +253,7 @@ class TracePublishing:
                     self._store.forget_spans(due.trace)
                     self._waiting.forget([due.trace])
                 elif waiting is not None:
-                    self._store.put_traces([waiting.kept(due.trace)])
+                    self._store.put_traces([waiting])
 
     def _amend(self, now: float) -> int:
         """Publish late scores of traces, through the outcomes that these became."""
@@ -507,17 +507,15 @@ class TraceBuffer:
         now = self._clock()
         with self._lock:
             rows: list[tuple[str, str, bytes]] = []
-            stand = {
-                trace: self._with(trace, facts, now, rows) for trace, facts in of_trace.items()
-            }
+            stand = [self._with(trace, facts, now, rows) for trace, facts in of_trace.items()]
             rejected = sum(map(len, of_trace.values())) - len(rows)
             with self._room(for_spans=True):
                 self._store.add_facts(rows)
-                self._store.put_traces(waiting.kept(trace) for trace, waiting in stand.items())
+                self._store.put_traces(stand)
                 if rejected:
                     self._store.count("spans of a trace that is too large", rejected)
-            for trace, waiting in stand.items():
-                self._waiting.put(trace, waiting)
+            for waiting in stand:
+                self._waiting.put(waiting)
         self._has_come.set()
         return rejected
 

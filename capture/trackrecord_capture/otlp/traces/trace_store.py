@@ -58,8 +58,8 @@ class NoRoom(Exception):
     """Raised when the file has reached its bound, or the disk is full."""
 
 
-class StoredTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """A trace as it is stored on disk.
+class WaitingTrace(msgspec.Struct, kw_only=True):
+    """The state of a trace.
 
     Attributes:
         trace: its id.
@@ -67,15 +67,20 @@ class StoredTrace(msgspec.Struct, frozen=True, kw_only=True):
         last_at: when its last span came.
         has_ended: whether its root came.
         bytes: how large it is.
-        is_published: whether its runs were published since then.
+        is_published: whether everything that came was published.
+        is_pressed: whether it is to be published as it is, for want of room or for a score; this
+            and the next one are not stored.
+        version: grows with everything that comes.
     """
 
     trace: str
     first_at: float
     last_at: float
-    has_ended: bool
-    bytes: int
-    is_published: bool
+    has_ended: bool = False
+    bytes: int = 0
+    is_published: bool = False
+    is_pressed: bool = False
+    version: int = 0
 
 
 class TraceOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,7 +178,7 @@ class TraceStore:
         """Add facts, as trace, span and content; the same span again replaces itself."""
         self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", facts)
 
-    def put_traces(self, traces: Iterable[StoredTrace]) -> None:
+    def put_traces(self, traces: Iterable[WaitingTrace]) -> None:
         """Store the state of traces."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
@@ -183,11 +188,11 @@ class TraceStore:
             ),
         )
 
-    def traces(self) -> list[StoredTrace]:
+    def traces(self) -> list[WaitingTrace]:
         """Return all traces that are kept, the longest silent first."""
         rows = self._database.execute("SELECT * FROM traces ORDER BY last_at")
         return [
-            StoredTrace(
+            WaitingTrace(
                 trace=trace,
                 first_at=first_at,
                 last_at=last_at,
@@ -203,7 +208,7 @@ class TraceStore:
         rows = self._database.execute("SELECT fact FROM facts WHERE trace = ?", (trace,))
         return [_decode_fact(fact) for (fact,) in rows]
 
-    def move_facts(self, trace: str, earlier: StoredTrace) -> None:
+    def move_facts(self, trace: str, earlier: WaitingTrace) -> None:
         """Make a trace a part of an earlier one."""
         for table in ("facts", "scores"):
             self._database.execute(

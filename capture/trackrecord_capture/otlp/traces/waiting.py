@@ -9,40 +9,7 @@ import msgspec
 from trackrecord.learning.text.times import believed_age
 from trackrecord.settings.service_settings import TraceRules
 
-from .trace_store import StoredTrace
-
-
-class WaitingTrace(msgspec.Struct, kw_only=True):
-    """The state of a trace.
-
-    Attributes:
-        first_at: when its first span came; seconds since the epoch.
-        last_at: when its last span came.
-        has_ended: whether its root came.
-        bytes: how large it is.
-        is_published: whether everything that came was published.
-        is_pressed: whether it is to be published as it is, for want of room or for a score.
-        version: grows with everything that comes.
-    """
-
-    first_at: float
-    last_at: float
-    has_ended: bool = False
-    bytes: int = 0
-    is_published: bool = False
-    is_pressed: bool = False
-    version: int = 0
-
-    def kept(self, trace: str) -> StoredTrace:
-        """Return it as it is stored."""
-        return StoredTrace(
-            trace=trace,
-            first_at=self.first_at,
-            last_at=self.last_at,
-            has_ended=self.has_ended,
-            bytes=self.bytes,
-            is_published=self.is_published,
-        )
+from .trace_store import WaitingTrace
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,21 +36,9 @@ class WaitingTraces:
         kept: those on disk, the longest silent first.
     """
 
-    def __init__(self, rules: TraceRules, kept: Iterable[StoredTrace]) -> None:
+    def __init__(self, rules: TraceRules, kept: Iterable[WaitingTrace]) -> None:
         self._rules = rules
-        self._traces = OrderedDict(
-            (
-                trace.trace,
-                WaitingTrace(
-                    first_at=trace.first_at,
-                    last_at=trace.last_at,
-                    has_ended=trace.has_ended,
-                    bytes=trace.bytes,
-                    is_published=trace.is_published,
-                ),
-            )
-            for trace in kept
-        )
+        self._traces = OrderedDict((each.trace, each) for each in kept)
 
     def __len__(self) -> int:
         return len(self._traces)
@@ -96,15 +51,15 @@ class WaitingTraces:
         """Return a trace's state after a new span; changes nothing yet."""
         old = self._traces.get(trace)
         if old is None:
-            return WaitingTrace(first_at=now, last_at=now)
+            return WaitingTrace(trace=trace, first_at=now, last_at=now)
         return msgspec.structs.replace(
             old, last_at=now, is_published=False, version=old.version + 1
         )
 
-    def put(self, trace: str, waiting: WaitingTrace) -> None:
+    def put(self, waiting: WaitingTrace) -> None:
         """Store the new state of a trace."""
-        self._traces[trace] = waiting
-        self._traces.move_to_end(trace)
+        self._traces[waiting.trace] = waiting
+        self._traces.move_to_end(waiting.trace)
 
     def press(self, trace: str) -> bool:
         """Have a trace published again soon; return whether it is kept."""

@@ -3,12 +3,14 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from ...agent_run import RunCall, is_cancelled
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in, tool_name
+from ..open_calls import OpenCall
 from ..raw_json import object_of, value_of
 from ..sub_agents import sub_agent_of
 from .records import Block, result_text
@@ -30,47 +32,26 @@ _LONGEST_NAME: Final = 256
 _INTERRUPTED: Final = "[Request interrupted by user"
 
 
-class OpenCall:
-    """A call of which the result may not have come yet."""
+@dataclass(slots=True)
+class TranscriptCall(OpenCall):
+    """A call of which the result may not have come yet.
 
-    def __init__(self, block: Block, started_at: float | None, folder: str = "") -> None:
-        self.id = (block.id or "")[:_LONGEST_NAME]
-        self.tool = tool_name(block.name or "")
-        self.started_at = started_at
-        given = value_of(block.input)
-        self._given: dict[str, Any] = given if isinstance(given, dict) else {}
-        self.command = self._command()
-        # The shell stays in the folder that an earlier command changed to.
-        self.folder = folder if self.command else ""
-        self.edits = self._edits()
-        self.sub_agent = sub_agent_of(self.tool, given)
-        self.arguments = None if self.command else excerpts_in(given)
-        self._given = {}
-        self.ok: bool | None = None
-        self.exit_code: int | None = None
-        self.error = ""
-        self.result = ""
-        self.ended_at: float | None = None
-        self.is_open = True
-        self.is_lost = False
-        self.actor = "agent"
+    Attributes:
+        is_lost: whether its result may have stood where nothing can be read.
+    """
 
-    def _command(self) -> str:
-        command = self._given.get("command")
-        if self.tool not in _SHELLS or not isinstance(command, str):
-            return ""
-        return excerpt(command, LONGEST_COMMAND)
-
-    def _edits(self) -> tuple[str, ...]:
-        if self.tool not in _EDITORS and not _EDITING.search(self.tool):
-            return ()
-        paths = (self._given.get(name) for name in _PATHS)
-        return tuple(path for path in paths if isinstance(path, str))[:1]
+    is_lost: bool = False
 
     def refuse(self, at: float | None) -> None:
         """Note that the call did not run, or was stopped, by a person's decision."""
+        self.ends(at)
+        self.ok, self.edits = None, ()
+
+    def ends(self, at: float | None) -> None:
+        """Note when it ended."""
         self.is_open = False
-        self.ok, self.edits, self.ended_at = None, (), at
+        if self.started_at is not None and at is not None:
+            self.duration_ms = max(0.0, round((at - self.started_at) * 1000, 1))
 
     @property
     def was_killed(self) -> bool:
@@ -89,7 +70,7 @@ class OpenCall:
             outcome: the result as Claude Code keeps it for itself; of any form, or absent.
             at: when it came.
         """
-        self.ended_at, self.is_open = at, False
+        self.ends(at)
         text = result_text(block.content)
         if block.is_error:
             self._fail(text)
@@ -141,27 +122,33 @@ class OpenCall:
         if self.sub_agent is not None:
             self.sub_agent = msgspec.structs.replace(self.sub_agent, ended_at=at)
 
-    def finished(self) -> RunCall:
-        """Return the call as far as it is known."""
-        duration = None
-        if self.started_at is not None and self.ended_at is not None:
-            duration = max(0.0, round((self.ended_at - self.started_at) * 1000, 1))
-        return RunCall(
-            tool=self.tool,
-            id=self.id,
-            arguments=self.arguments,
-            command=self.command,
-            folder=self.folder,
-            edits=self.edits,
-            ok=self.ok,
-            exit_code=self.exit_code,
-            error=self.error,
-            result=self.result,
-            started_at=self.started_at,
-            duration_ms=duration,
-            actor=self.actor,
-            sub_agent=self.sub_agent,
-        )
+
+def opened(block: Block, started_at: float | None, folder: str = "") -> TranscriptCall:
+    """Return a call as it is made.
+
+    Args:
+        block: the call, as the model makes it.
+        started_at: when.
+        folder: the folder that the shell is in.
+    """
+    tool, given = tool_name(block.name or ""), value_of(block.input)
+    named = given if isinstance(given, dict) else {}
+    command = named.get("command") if tool in _SHELLS else None
+    command = excerpt(command, LONGEST_COMMAND) if isinstance(command, str) else ""
+    is_editor = tool in _EDITORS or _EDITING.search(tool) is not None
+    paths = (named.get(name) for name in _PATHS if is_editor)
+    return TranscriptCall(
+        tool=tool,
+        id=(block.id or "")[:_LONGEST_NAME],
+        action="edit" if is_editor else "",
+        arguments=None if command else excerpts_in(given),
+        command=command,
+        # The shell stays in the folder that an earlier command changed to.
+        folder=folder if command else "",
+        edits=tuple(path for path in paths if isinstance(path, str))[:1],
+        sub_agent=sub_agent_of(tool, given),
+        started_at=started_at,
+    )
 
 
 def failed_call(
@@ -177,7 +164,7 @@ def failed_call(
         folder: the folder that the shell is in.
     """
     given = msgspec.Raw(msgspec.json.encode(arguments))
-    call = OpenCall(Block(id=name, name=tool, input=given), None, folder)
+    call = opened(Block(id=name, name=tool, input=given), None, folder)
     said = msgspec.Raw(msgspec.json.encode(error))
     call.end(Block(content=said, is_error=True), msgspec.Raw(), None)
     return call.finished()

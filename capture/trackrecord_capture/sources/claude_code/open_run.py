@@ -7,12 +7,13 @@ import msgspec
 
 from trackrecord.learning.text.hints import without_hints
 
-from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
+from ...agent_run import AgentRun, Signal, SignalKind, run_outcome_id
+from ...shell.git import commits_of
 from ..excerpts import excerpt
 from ..moments import seconds_of
 from ..patches import LOST, LOST_EDITS
 from ..raw_json import object_of, text_of
-from .calls import OpenCall
+from .calls import TranscriptCall, opened
 from .records import (
     Block,
     RecordMessage,
@@ -125,7 +126,7 @@ class OpenRun:
         self.key = key
         self.start = start
         self.parent = parent
-        self.calls: dict[str, OpenCall] = {}
+        self.calls: dict[str, TranscriptCall] = {}
         self.is_followed = False
         self.asked_after: str | None = None
         self.is_rewound = False
@@ -142,7 +143,7 @@ class OpenRun:
         self._has_ended = False
         self._has_worked = False
         self._awaits_answer = False
-        self._typed: OpenCall | None = None
+        self._typed: TranscriptCall | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -174,7 +175,7 @@ class OpenRun:
             self.is_copy = bool(bytes(record.forked_from))
         return at
 
-    def answer(self, record: TranscriptRecord) -> list[OpenCall]:
+    def answer(self, record: TranscriptRecord) -> list[TranscriptCall]:
         """Take a record of the model's answer, one part of it with the usage of the whole.
 
         Returns:
@@ -208,13 +209,13 @@ class OpenRun:
         for call in self.calls.values():
             call.is_lost = call.is_lost or call.is_open
         if is_record:
-            lost = OpenCall(Block(id=f"#{LOST}-{len(self.calls)}", name=LOST), None)
+            lost = opened(Block(id=f"#{LOST}-{len(self.calls)}", name=LOST), None)
             lost.edits, lost.is_open = LOST_EDITS, False
             self.calls[lost.id] = lost
 
-    def _call(self, block: Block, at: float | None, folder: str) -> OpenCall:
+    def _call(self, block: Block, at: float | None, folder: str) -> TranscriptCall:
         self._has_ended = False
-        return self.calls.setdefault(block.id or "", OpenCall(block, at, folder))
+        return self.calls.setdefault(block.id or "", opened(block, at, folder))
 
     def _count(self, message: RecordMessage) -> None:
         if message.model:
@@ -229,7 +230,7 @@ class OpenRun:
             self._answers[message.id] = (sum(n or 0 for n in read), usage.output_tokens)
 
     def results(
-        self, record: TranscriptRecord, blocks: list[Block], owners: dict[str, OpenCall]
+        self, record: TranscriptRecord, blocks: list[Block], owners: dict[str, TranscriptCall]
     ) -> None:
         """Take the results of calls, wherever in the transcript those were made."""
         at = self.touch(record)
@@ -259,13 +260,14 @@ class OpenRun:
         if typed := _TYPED.match(said):
             given = msgspec.Raw(msgspec.json.encode({"command": typed[1]}))
             name = text_of(record.uuid)
-            call = OpenCall(Block(id=name, name="Bash", input=given), at, text_of(record.cwd))
+            call = opened(Block(id=name, name="Bash", input=given), at, text_of(record.cwd))
             call.actor, call.is_open = "user", False
             if len(self.calls) < _MOST_CALLS:
                 self._typed = self.calls[name] = call
         printed = "\n".join(told[2] for told in _PRINTED.finditer(said) if told[2])
         if printed and self._typed is not None:
-            self._typed.result, self._typed.ended_at = excerpt(printed), at
+            self._typed.result = excerpt(printed)
+            self._typed.ends(at)
 
     def interrupt(self, record: TranscriptRecord) -> None:
         """Note that the person stopped it; the call that ran then was not refused but stopped."""
@@ -343,6 +345,7 @@ class OpenRun:
             signs.append(REWOUND)
         entrypoint = self._facts.get("entrypoint", "")
         session = self.session or session
+        calls = tuple(call.finished() for call in self.calls.values())
         return AgentRun(
             agent=AGENT,
             session=session,
@@ -354,13 +357,14 @@ class OpenRun:
             branch=self._facts.get("git_branch", ""),
             model=self._facts.get("model", ""),
             instruction=self.instruction,
-            calls=self._calls(),
+            calls=calls,
             signs=tuple(signs),
             is_over=self.is_followed or self._has_ended,
             parent=run_outcome_id(AGENT, session, self.parent) if self.parent else "",
             name=name or (self._facts.get("attribution_agent", "") if self.parent else ""),
             tokens_in=self._sum(0),
             tokens_out=self._sum(1),
+            commits=commits_of(calls),
             automated=entrypoint.startswith("sdk"),
             record=self.record,
             is_copy=self.is_copy,
@@ -368,9 +372,6 @@ class OpenRun:
 
     def _sum(self, place: int) -> int | None:
         return sum(answer[place] for answer in self._answers.values()) if self._answers else None
-
-    def _calls(self) -> tuple[RunCall, ...]:
-        return tuple(call.finished() for call in self.calls.values())
 
 
 def is_interruption(said: str) -> bool:

@@ -14,7 +14,6 @@ from typing import Final
 import msgspec
 
 from ...agent_run import AgentRun, RunCall, SignalKind
-from ...shell.git import Commits
 from ...verdict.phrases import goes_on
 from ..json_lines import Damage, decoded_lines
 from ..json_values import as_text, object_in
@@ -22,7 +21,7 @@ from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from .calls import OpenCall
+from .calls import TranscriptCall
 from .open_run import (
     REWOUND,
     OpenRun,
@@ -69,9 +68,8 @@ class _Reader:
         self._current: OpenRun | None = None
         self._run_of: dict[str, OpenRun] = {}
         self._known: deque[str] = deque()
-        self._call_of: dict[str, OpenCall] = {}
+        self._call_of: dict[str, TranscriptCall] = {}
         self._ready: list[OpenRun] = []
-        self._commits = Commits()
         self._resumed_at = 0
         self._begun: deque[OpenRun] = deque(maxlen=_MOST_BEGUN)
         self._recent: deque[tuple[OpenRun, AgentRun]] = deque(maxlen=_MOST_RECENT)
@@ -109,7 +107,7 @@ class _Reader:
             is_empty, made = run.is_empty, run.finished(self._session, self._name)
             self._forget(run)
             if not is_empty:
-                made = self._with_sub_agents(self._with_commits(made))
+                made = self._with_sub_agents(made)
                 self._recent.append((run, made))
                 yield ReadRun(run=made, resume_at=start, position=position)
         self._ready = []
@@ -146,17 +144,6 @@ class _Reader:
         log = Log(path=path, size=facts.st_size, version=facts.st_size)
         runs = (each.run for each in read_transcript(log, 0) if isinstance(each, ReadRun))
         return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
-
-    def _with_commits(self, run: AgentRun) -> AgentRun:
-        if self._resumed_at and any("revert" in call.command for call in run.calls):
-            # What HEAD is, only the part says that was read earlier.
-            earlier = _Reader(self._log)
-            for _ in earlier.read(0, self._resumed_at):
-                pass
-            self._commits.precede(earlier._commits)
-            self._resumed_at = 0
-        commits, reverts = self._commits.of(run.calls)
-        return msgspec.structs.replace(run, commits=commits, reverts=reverts)
 
     def _forget(self, run: OpenRun) -> None:
         """Let go of a run's calls: its records are still known to belong to it."""

@@ -5,9 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ..declaration import CodingAgent, tools_of
+from ..declaration import CodingAgent
 from ..log_files import home_of, logs_in
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from .calls import TOOLS
 from .installation import HOME_VARIABLE, CodexHooks
 from .rollout import read_rollout
 
@@ -66,15 +67,7 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="Codex",
     source=Codex(),
-    tools=tools_of(
-        shell="exec_command shell shell_command local_shell container.exec user_shell",
-        edit="apply_patch",
-        read="read_file view_image",
-        search="grep_files list_dir",
-        delegate="spawn_agent",
-        plan="update_plan",
-        web_search="web_search",
-    ),
+    tools=TOOLS,
     tried="0.169.0",
     hooks=CodexHooks(),
     home_variable=HOME_VARIABLE,

@@ -126,8 +126,8 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
         Both ids hold the time when they were made.
         """
-        made_at = _made_at(turn_id)
-        return made_at is not None and made_at < self.started_at - _SLACK_S
+        made = made_at(turn_id)
+        return made is not None and made < self.started_at - _SLACK_S
 
     def rollout_of(self, thread_id: str) -> Path | None:
         """Return the rollout of another thread; None if there is none, or several."""
@@ -151,7 +151,7 @@ def read_thread(path: Path, record: RolloutRecord) -> Thread:
     git, source = object_of(payload.git), value_of(payload.source)
     return Thread(
         id=thread_id,
-        started_at=_made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
+        started_at=made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
         folder=text_of(payload.cwd),
         repository=as_text(git.get("repository_url")),
         branch=as_text(git.get("branch")),
@@ -198,7 +198,7 @@ def _parent_thread(source: Any) -> str:  # noqa: ANN401 - decoded JSON
     return as_text(spawned.get("parent_thread_id"))
 
 
-def _made_at(some_id: str) -> float | None:
+def made_at(some_id: str) -> float | None:
     """Return when an id was made, if it holds its time; else None."""
     try:
         parsed = uuid.UUID(some_id)

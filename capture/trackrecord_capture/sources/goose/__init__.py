@@ -125,7 +125,8 @@ class _Session:
         elif not responses:
             words = words_in(blocks)
             if not words.lstrip().startswith(("<turn-context>", "<info-msg>")):
-                self.conversation.ask(words, at, start=0, prompt=number)
+                # A copied session's messages have numbers of their own.
+                self.conversation.ask(words, at, start=0, prompt=number, record=words)
 
     def _use(self, block: dict[str, Any], at: float | None) -> None:
         call = _value(block.get("toolCall"))

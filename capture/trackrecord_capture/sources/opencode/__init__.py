@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from ..databases import database_log
-from ..declaration import CodingAgent, tools_of
+from ..declaration import CodingAgent
 from ..log_files import data_folder
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .database import prompt_at, read_database
 from .files import read_session, session_logs
 from .installation import OpenCodePlugin
+from .runs import TOOLS
 
 # The recording's clock and the exporter's are the same one, read a moment apart.
 _SLACK_S: Final = 2.0
@@ -58,17 +59,7 @@ def _prompt_at(session: str, at: float) -> RecordedPrompt:
 AGENT: Final = CodingAgent(
     label="opencode",
     source=OpenCode(),
-    tools=tools_of(
-        shell="bash",
-        edit="edit multiedit patch apply_patch",
-        write="write",
-        read="read",
-        search="grep glob list",
-        delegate="task",
-        plan="todowrite todoread",
-        fetch="webfetch",
-        web_search="websearch codesearch",
-    ),
+    tools=TOOLS,
     tried="1.18.33",
     hooks=OpenCodePlugin(),
     recorded_prompt=_prompt_at,

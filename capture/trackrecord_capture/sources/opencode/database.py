@@ -4,7 +4,6 @@ The same file holds the keys and the accounts of the person. SQLite itself is to
 be read, so that no mistake here can reach the others.
 """
 
-import itertools
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -18,12 +17,17 @@ from ...agent_run import AgentRun, RunCall, run_outcome_id
 from ..databases import open_read_only
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from .calls import call_of
-from .records import Part, Session, decode_message, decode_part, decode_whole_message
-from .runs import MOST_CALLS, StoredMessage, exchanges, run_of
+from .records import (
+    Record,
+    Session,
+    StoredMessage,
+    record_in,
+    whole_message_in,
+)
+from .runs import NAME, exchanges, runs_of
 
 _READABLE: Final = frozenset(
-    {"session", "message", "part", "session_v2", "session_message", "sqlite_master"}
+    {"session", "message", "part", "session_v2", "session_message", "project", "sqlite_master"}
 )
 # How the tables of a later version are named.
 _VERSIONED: Final = re.compile(r"(?:session|message|part|session_message)_v\d+")
@@ -40,6 +44,7 @@ class _Queries(NamedTuple):
         messages: the messages of a session, in order.
         prompt: the last prompt of a session up to a moment.
         parents: the message of a session whose call started another session.
+        project: the working tree of the project that a session belongs to.
     """
 
     tables: frozenset[str]
@@ -47,6 +52,7 @@ class _Queries(NamedTuple):
     messages: str
     prompt: str
     parents: str
+    project: str
 
 
 _CHANGED: Final = """
@@ -63,6 +69,9 @@ _ASKED: Final = """
     SELECT m.id, s.directory FROM {message} m JOIN {session} s ON s.id = m.session_id
     WHERE m.session_id = ? AND m.time_created <= ? AND {role} = 'user'
     ORDER BY m.time_created DESC, m.id DESC LIMIT 1
+"""
+_PROJECT: Final = """
+    SELECT worktree FROM project WHERE id = (SELECT project_id FROM {session} WHERE id = ?)
 """
 _PARTS: Final = """
     SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id
@@ -81,6 +90,7 @@ _FIRST: Final = _Queries(
         SELECT message_id FROM part
         WHERE session_id = ? AND json_extract(data, '$.state.metadata.sessionId') = ? LIMIT 1
     """,
+    project=_PROJECT.format(session="session"),
 )
 _SECOND: Final = _Queries(
     tables=frozenset({"session_v2", "session_message"}),
@@ -93,6 +103,7 @@ _SECOND: Final = _Queries(
     parents="""
         SELECT id FROM session_message WHERE session_id = ? AND instr(data, ?) LIMIT 1
     """,
+    project=_PROJECT.format(session="session_v2"),
 )
 
 
@@ -155,35 +166,40 @@ class _Reader:
         self._connection = connection
         self._queries = queries
         self._bad: list[Unreadable] = []
-        self._parts_of: dict[str, list[Part]] = {}
+        self._parts_of: dict[str, list[Record]] = {}
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         rows = self._connection.execute(self._queries.sessions, (resume_at,)).fetchall()
         for number, (name, parent, folder, reverted, reverted_at, _, begun) in enumerate(rows, 1):
             session = Session(
-                id=name, folder=folder, parent=parent, reverted=reverted, begun_at=begun or 0
+                id=name,
+                folder=folder,
+                repository=self._repository(name),
+                parent=parent,
+                reverted=reverted,
+                reverted_at=reverted_at,
+                begun_at=begun or 0,
             )
-            position = log.size * number // len(rows)
             self._parts_of.clear()
-            yield from self._session(session, reverted_at, resume_at, position)
+            for found in runs_of(
+                session,
+                list(self._messages(name)),
+                self._parts,
+                parent=self._parent_run(session),
+                since=resume_at,
+                position=log.size * number // len(rows),
+            ):
+                yield msgspec.structs.replace(found, run=self._with_sub_agents(found.run))
             yield from self._bad
             self._bad.clear()
 
-    def _session(
-        self, session: Session, reverted_at: int, resume_at: int, position: int
-    ) -> Iterator[ReadRun]:
-        messages = list(self._messages(session.id))
-        changed = [
-            exchange
-            for exchange in exchanges(session, messages, self._parts, reverted_at)
-            if exchange.touched >= resume_at
-        ]
-        parent = self._parent_run(session) if changed and session.parent else ""
-        for place, exchange in enumerate(changed):
-            # What follows in this session may have changed before this run did.
-            resume = min(each.touched for each in changed[place:])
-            run = self._with_sub_agents(run_of(exchange, self._parts, parent))
-            yield ReadRun(run=run, resume_at=resume, position=position)
+    def _repository(self, session: str) -> str:
+        """Return the main working tree of a session's project; "" in versions that name none."""
+        try:
+            found = self._connection.execute(self._queries.project, (session,)).fetchone()
+        except sqlite3.OperationalError:
+            return ""
+        return "" if found is None else str(found[0] or "")
 
     def _with_sub_agents(self, run: AgentRun) -> AgentRun:
         """Return a run with what its sub-agents did."""
@@ -194,13 +210,9 @@ class _Reader:
     def _with_sub_agent(self, call: RunCall) -> RunCall:
         if call.sub_agent is None or not call.sub_agent.id:
             return call
-        parts = (
-            part
-            for stored in self._messages(call.sub_agent.id)
-            for part in self._parts(stored.id)
-            if part.type == "tool"
-        )
-        inner = [call_of(part) for part in itertools.islice(parts, MOST_CALLS)]
+        session = Session(id=call.sub_agent.id)
+        runs = runs_of(session, list(self._messages(session.id)), self._parts)
+        inner = [each for found in runs for each in found.run.calls]
         return with_calls_of_sub_agent(call, inner) if inner else call
 
     def _messages(self, session_id: str) -> Iterator[StoredMessage]:
@@ -208,21 +220,21 @@ class _Reader:
         for message_id, touched, data, kind in rows:
             try:
                 if kind:
-                    message, self._parts_of[message_id] = decode_whole_message(data, kind)
+                    message, self._parts_of[message_id] = whole_message_in(data, kind)
                 else:
-                    message = decode_message(data)
+                    message = record_in(data)
             except (ValueError, RecursionError) as error:
                 self._bad.append(Unreadable(place=f"message {message_id}", reason=str(error)))
             else:
                 yield StoredMessage(message_id, touched, message)
 
-    def _parts(self, message_id: str) -> list[Part]:
+    def _parts(self, message_id: str) -> list[Record]:
         if self._queries is _SECOND:
             return self._parts_of.get(message_id, [])
         parts = []
         for (data,) in self._connection.execute(_PARTS, (message_id, _LONGEST_PART)):
             try:
-                parts.append(decode_part(data))
+                parts.append(record_in(data))
             except (ValueError, RecursionError) as error:
                 place = f"a part of message {message_id}"
                 self._bad.append(Unreadable(place=place, reason=str(error)))
@@ -230,14 +242,13 @@ class _Reader:
 
     def _parent_run(self, session: Session) -> str:
         """Return the outcome_id of the run whose call started this session; "" if none is found."""
-        found = self._connection.execute(
-            self._queries.parents, (session.parent, session.id)
-        ).fetchone()
+        asked = session.parent, session.id
+        found = self._connection.execute(self._queries.parents, asked).fetchone()
         if found is None:
             return ""
         owner = Session(id=session.parent)
         messages = list(self._messages(session.parent))
-        for exchange in exchanges(owner, messages, self._parts, 0):
+        for exchange in exchanges(owner, messages, self._parts):
             if any(stored.id == found[0] for stored in exchange.messages):
-                return run_outcome_id("opencode", session.parent, exchange.messages[0].id)
+                return run_outcome_id(NAME, session.parent, exchange.messages[0].id)
         return ""

@@ -2,17 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-
-import msgspec
-
-from trackrecord.wire.storable import decoded
+from typing import Final
 
 from ...agent_run import run_outcome_id
 from ..json_values import as_count, as_object, as_text
 from ..source import Log, ReadRun, Unreadable
-from .records import Part, Session, decode_message, decode_part
-from .runs import StoredMessage, exchanges, run_of
+from .records import Record, Session, StoredMessage, record_in
+from .runs import NAME, exchanges, runs_of
 
 _LONGEST_FILE: Final = 16 * 1024 * 1024
 _MILLIS_A_NANO: Final = 1e6
@@ -50,29 +46,27 @@ class _Reader:
         self._bad: list[Unreadable] = []
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
-        info = self._object(self._path)
-        session = _session(info, self._path.stem)
-        reverted_at = _moment(info, "updated") if session.reverted else 0
+        session = _session(self._object(self._path), self._path.stem)
         messages = sorted(self._messages(self._path), key=_created)
-        for exchange in exchanges(session, messages, self._parts, reverted_at):
-            if exchange.touched >= resume_at:
-                run = run_of(exchange, self._parts, self._parent_run(session))
-                yield ReadRun(run=run, resume_at=resume_at, position=log.size)
+        parent = self._parent_run(session)
+        yield from runs_of(
+            session, messages, self._parts, parent=parent, since=resume_at, position=log.size
+        )
         yield from self._bad
 
     def _messages(self, session: Path) -> Iterator[StoredMessage]:
         for path in _message_paths(session):
             try:
                 touched = int(path.stat().st_mtime_ns / _MILLIS_A_NANO)
-                yield StoredMessage(path.stem, touched, decode_message(_bytes(path)))
+                yield StoredMessage(path.stem, touched, record_in(_bytes(path)))
             except (OSError, ValueError, RecursionError) as error:
                 self._note(path, error)
 
-    def _parts(self, message_id: str) -> list[Part]:
+    def _parts(self, message_id: str) -> list[Record]:
         parts = []
         for path in sorted((self._storage / "part" / message_id).glob("*.json")):
             try:
-                parts.append(decode_part(_bytes(path)))
+                parts.append(record_in(_bytes(path)))
             except (OSError, ValueError, RecursionError) as error:
                 self._note(path, error)
         return parts
@@ -84,20 +78,18 @@ class _Reader:
             return ""
         owner = Session(id=session.parent)
         messages = sorted(self._messages(parent), key=_created)
-        wanted = session.id.encode()
-        for exchange in exchanges(owner, messages, self._parts, 0):
+        for exchange in exchanges(owner, messages, self._parts):
             parts = (p for stored in exchange.messages for p in self._parts(stored.id))
-            if any(part.type == "tool" and wanted in bytes(part.state) for part in parts):
-                return run_outcome_id("opencode", session.parent, exchange.messages[0].id)
+            if any(part.get("type") == "tool" and session.id in str(part) for part in parts):
+                return run_outcome_id(NAME, session.parent, exchange.messages[0].id)
         return ""
 
-    def _object(self, path: Path) -> dict[str, Any]:
+    def _object(self, path: Path) -> Record:
         try:
-            value = decoded(_bytes(path))
+            return record_in(_bytes(path))
         except (OSError, ValueError, RecursionError) as error:
             self._note(path, error)
             return {}
-        return as_object(value)
 
     def _note(self, path: Path, error: Exception) -> None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -113,12 +105,13 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _session(info: dict[str, Any], name: str) -> Session:
+def _session(info: Record, name: str) -> Session:
     return Session(
         id=name,
         folder=as_text(info.get("directory")),
         parent=as_text(info.get("parentID")) if _is_plain(info.get("parentID")) else "",
         reverted=as_text(as_object(info.get("revert")).get("messageID")),
+        reverted_at=_moment(info, "updated"),
         begun_at=_moment(info, "created"),
     )
 
@@ -128,14 +121,9 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and name.replace("_", "").replace("-", "").isalnum()
 
 
-def _created(stored: StoredMessage) -> tuple[float, str]:
-    try:
-        time = msgspec.json.decode(stored.message.time, type=dict[str, Any])
-    except (ValueError, RecursionError):
-        time = {}
-    created = time.get("created")
-    return (created if isinstance(created, (int, float)) else 0.0), stored.id
+def _created(stored: StoredMessage) -> tuple[int, str]:
+    return _moment(stored.message, "created"), stored.id
 
 
-def _moment(info: dict[str, Any], name: str) -> int:
+def _moment(info: Record, name: str) -> int:
     return as_count(as_object(info.get("time")).get(name)) or 0

@@ -1,5 +1,6 @@
-"""The parts of opencode's sessions, messages and parts that are read; they are JSON."""
+"""opencode's sessions and messages, as its database and the files of older versions hold them."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -7,7 +8,8 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ..json_values import as_list, as_object, as_text, words_in
-from ..raw_json import ABSENT
+
+Record = dict[str, Any]
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,72 +18,60 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: its id.
         folder: the folder that it works in.
+        repository: the main working tree of the folder's repository; "" if unknown.
         parent: the id of the session that started it as a sub-agent; "" if none did.
         reverted: the id of the first message that the person took back; "" if none.
+        reverted_at: when that was, in milliseconds; 0 if nothing was.
         begun_at: when it began, in milliseconds; what is older was copied into it by a fork.
     """
 
     id: str
     folder: str = ""
+    repository: str = ""
     parent: str = ""
     reverted: str = ""
+    reverted_at: int = 0
     begun_at: int = 0
 
 
-class SessionMessage(msgspec.Struct, gc=False):
-    """A message; what cannot be relied on stays undecoded."""
+class StoredMessage(msgspec.Struct, frozen=True):
+    """A message as it is stored.
 
-    role: str = ""
-    id: str = ""
-    time: msgspec.Raw = ABSENT
-    error: msgspec.Raw = ABSENT
-    finish: msgspec.Raw = ABSENT
-    modelID: msgspec.Raw = ABSENT  # noqa: N815 - opencode's name
-    agent: msgspec.Raw = ABSENT
-    path: msgspec.Raw = ABSENT
-    tokens: msgspec.Raw = ABSENT
-    cost: msgspec.Raw = ABSENT
+    Attributes:
+        id: its id.
+        touched: when it was last changed, in milliseconds.
+        message: its content.
+    """
 
+    id: str
+    touched: int
+    message: Record
 
-class Part(msgspec.Struct, gc=False):
-    """A part of a message."""
-
-    type: str = ""
-    text: msgspec.Raw = ABSENT
-    synthetic: msgspec.Raw = ABSENT
-    ignored: msgspec.Raw = ABSENT
-    tool: msgspec.Raw = ABSENT
-    callID: msgspec.Raw = ABSENT  # noqa: N815 - as above
-    state: msgspec.Raw = ABSENT
-    prompt: msgspec.Raw = ABSENT
-    command: msgspec.Raw = ABSENT
+    @property
+    def is_answer(self) -> bool:
+        """Return whether the model wrote it."""
+        return self.message.get("role") == "assistant"
 
 
-_messages = msgspec.json.Decoder(SessionMessage)
-_parts = msgspec.json.Decoder(Part)
+PartsOf = Callable[[str], Sequence[Record]]
+"""Returns the parts of a message by its id."""
 
 
-def decode_message(text: str | bytes) -> SessionMessage:
-    """Decode a message.
+def record_in(text: str | bytes) -> Record:
+    """Decode a message, or a part of one.
 
     Raises:
         ValueError: it is not one.
         RecursionError: it is nested too deeply.
     """
-    return decoded(text, _messages)
+    value = decoded(text)
+    if not isinstance(value, dict):
+        message = "it is not an object in JSON"
+        raise ValueError(message)
+    return value
 
 
-def decode_part(text: str | bytes) -> Part:
-    """Decode a part of a message.
-
-    Raises:
-        ValueError: it is not one.
-        RecursionError: it is nested too deeply.
-    """
-    return decoded(text, _parts)
-
-
-def decode_whole_message(text: str | bytes, kind: str) -> tuple[SessionMessage, list[Part]]:
+def whole_message_in(text: str | bytes, kind: str) -> tuple[Record, list[Record]]:
     """Decode a message of version 2, which holds its parts; both are those of version 1.
 
     Args:
@@ -92,8 +82,8 @@ def decode_whole_message(text: str | bytes, kind: str) -> tuple[SessionMessage, 
         ValueError: it is not one.
         RecursionError: it is nested too deeply.
     """
-    data = as_object(decoded(text))
-    parts = [as_object(part) for part in as_list(data.get("content"))]
+    data = record_in(text)
+    parts = list(map(as_object, as_list(data.get("content"))))
     if kind == "user":
         parts = [{"type": "text", "text": data.get("text")}]
     elif kind == "shell":
@@ -102,30 +92,23 @@ def decode_whole_message(text: str | bytes, kind: str) -> tuple[SessionMessage, 
         call = {"type": "tool", "id": data.get("callID"), "name": "bash", "state": state}
         parts = [call | {"time": data.get("time")}]
     error = data.get("error")
-    known: dict[str, Any] = {
-        name: data[name] for name in ("time", "finish", "agent", "tokens", "cost") if name in data
+    message = data | {
+        "modelID": as_object(data.get("model")).get("id"),
+        "role": "assistant" if kind == "shell" else kind,
+        "error": {"data": {"message": error}} if isinstance(error, str) else error,
     }
-    known["modelID"] = as_object(data.get("model")).get("id")
-    known["role"] = "assistant" if kind == "shell" else kind
-    known["error"] = {"data": {"message": error}} if isinstance(error, str) else error
-    message = decode_message(msgspec.json.encode(known))
-    return message, [decode_part(msgspec.json.encode(_part(part))) for part in parts]
+    return message, list(map(_part, parts))
 
 
-def _part(part: dict[str, Any]) -> dict[str, Any]:
+def _part(part: Record) -> Record:
     if part.get("type") != "tool":
-        return {name: part.get(name) for name in ("type", "text")}
+        return part
     state, time = as_object(part.get("state")), as_object(part.get("time"))
-    error = as_object(state.get("error")).get("message", state.get("error"))
     known = {
         "output": as_text(state.get("output")) or words_in(state.get("content")),
         "metadata": as_object(state.get("metadata")) or as_object(state.get("structured")),
         "time": {"start": time.get("ran", time.get("created")), "end": time.get("completed")},
-        "error": error,
+        "error": as_object(state.get("error")).get("message", state.get("error")),
     }
-    return {
-        "type": "tool",
-        "tool": part.get("name"),
-        "callID": part.get("id"),
-        "state": state | known,
-    }
+    call = {"tool": part.get("name"), "callID": part.get("id"), "state": state | known}
+    return {"type": "tool", **call}

@@ -13,7 +13,7 @@ from ...competences.episodes.actors import AGENT
 from ...competences.episodes.checks import CHECKS, is_check
 from ...text.words import words_of
 from ..runs.attempts import TaskAttempt, attempts_of
-from ..runs.failures import has_not_started, names_its_remedy
+from ..runs.failures import names_its_remedy
 from ..runs.runs import NotedRun, Run, RunStep, with_verdict
 
 # Whoever checks a balance or validates an address asks for a fact, and is to get it.
@@ -215,7 +215,7 @@ def _without_mended_checks(run: NotedRun) -> NotedRun:
         if step.error is not None
         and place < last.get((step.tool, step.actor), 0)
         and may_fail(step.tool)
-        and not has_not_started(step.error)
+        and not step.is_stuck
     }
     if not mended:
         return run

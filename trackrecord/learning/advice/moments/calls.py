@@ -16,9 +16,9 @@ from ...competences.episodes.checks import CHECKS, MAKES
 from ...text.inert import one_line
 from ...text.words import words_of
 from ..runs.failures import has_not_started, masked_line
+from .facts import TEST
 
 LONGEST_LINE: Final = 300
-TEST: Final = "test"
 PASSED: Final = "passed"
 RAN: Final = "ran"
 NOT_STARTED: Final = "not started"

@@ -202,7 +202,7 @@ def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
         if key.startswith(_UNLISTED):
             continue
         for each in known:
-            is_check = bool(each.kinds) and key == exact_key(each.says)
+            is_check = each.is_of_check and key == exact_key(each.says)
             if each.says and (is_check or each.sessions >= FEWEST_SESSIONS):
                 yield key, each
 

@@ -46,11 +46,21 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     never: bool = False
 
     @property
+    def is_of_check(self) -> bool:
+        """True for a check that did not start: of others than tests, two sessions have to say so.
+
+        What tests that run print is known; a linter or a build may have found anything.
+        """
+        return TEST in self.kinds or (bool(self.kinds) and self.sessions >= _FEWEST_OF_OTHERS)
+
+    @property
     def is_standing(self) -> bool:
         """True for what a person should hear of: five sessions, over two days or in ten of them."""
         return is_standing(self.sessions, self.last_at - self.since)
 
 
+TEST: Final = "test"
+_FEWEST_OF_OTHERS: Final = 2
 _STANDING: Final = 5
 _STANDING_DAYS: Final = 2
 _STANDING_SESSIONS: Final = 10

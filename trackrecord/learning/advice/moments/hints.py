@@ -14,7 +14,15 @@ import msgspec
 
 from ..runs.failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
-from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, KnownNeed, MomentFacts
+from .facts import (
+    FEWEST_SESSIONS,
+    TEST,
+    Known,
+    KnownFailure,
+    KnownLine,
+    KnownNeed,
+    MomentFacts,
+)
 from .wording import (
     LONGEST_HINT,
     failed_text,
@@ -239,7 +247,10 @@ def _hints(
     for kind in call.not_started:
         if kind not in session.checked and (line := _line(known, kind, call, machine)):
             before = known.failure(exact_key(call.told), machine) if call.told else None
-            yield _of_line(line, _of_others(before, session), machine, now)
+            before = _of_others(before, session)
+            # Of others than tests, an earlier session has to say so, too.
+            if kind == TEST or before is not None:
+                yield _of_line(line, before, machine, now)
     if file := _file(known, call, output):
         yield file
     if failure is not None and not failure.remedy:

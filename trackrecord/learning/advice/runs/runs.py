@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ...competences.episodes.actors import AGENT, USER
+from .failures import has_not_started
 
 
 class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -24,6 +25,8 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
             of the project; "" without one.
         launcher: of a shell's call, the words before the command that started it, such as "uv run"
             or "python -m"; "" for none.
+        has_started: whether the check that it runs is known to have started; None if nothing is
+            known but the text of an error.
     """
 
     tool: str
@@ -32,11 +35,19 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actor: str = AGENT
     error_line: str = ""
     launcher: str = ""
+    has_started: bool | None = None
 
     @property
     def failed(self) -> bool:
         """Return whether the call failed."""
         return self.error is not None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether the call failed because its program did not even start."""
+        if self.error is None or self.has_started is not None:
+            return self.has_started is False
+        return has_not_started(self.error)
 
 
 class RunDigest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

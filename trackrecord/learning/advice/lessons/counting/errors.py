@@ -24,8 +24,9 @@ _EMPTY: Final = frozenset({
     "错误", "失败", "异常", "命令", "退出", "状态",
 })  # fmt: skip
 
-# The position of the run of a failed call, and the line of its error that tells.
-_Occurrence = tuple[int, str]
+# The position of the run of a failed call, the line of its error that tells, and whether its
+# program did not start.
+_Occurrence = tuple[int, str, bool]
 
 
 @dataclass
@@ -37,17 +38,24 @@ class ToolError:
         example: that form as it last was, or the template where that is not known.
         words: the words that tell what went wrong; none if the error does not tell.
         positions: the positions of the runs, one for each failing call, ascending.
+        stuck: how many of these calls failed because their program did not start.
     """
 
     template: str
     words: frozenset[str]
     positions: list[int]
     example: str
+    stuck: int
 
     @property
     def calls(self) -> int:
         """Return how many calls ended in it."""
         return len(self.positions)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether it mostly says that a program did not start."""
+        return 2 * self.stuck >= self.calls
 
 
 def telling_words(template: str) -> frozenset[str]:
@@ -67,7 +75,7 @@ def errors_of(history: History) -> dict[int, list[ToolError]]:
     )
     for position, place, caller in history.failed_calls:
         step = history.runs[position].steps[place]
-        found[caller][step.error or ""].append((position, step.error_line))
+        found[caller][step.error or ""].append((position, step.error_line, step.is_stuck))
     return {
         caller: _merged(_error(template, occurrences) for template, occurrences in errors.items())
         for caller, errors in found.items()
@@ -75,14 +83,17 @@ def errors_of(history: History) -> dict[int, list[ToolError]]:
 
 
 def _error(template: str, occurrences: list[_Occurrence]) -> ToolError:
-    positions = [position for position, _ in occurrences]
-    return ToolError(template, _words(template), positions, occurrences[-1][1] or template)
+    positions = [position for position, _, _ in occurrences]
+    example, stuck = occurrences[-1][1] or template, sum(each[2] for each in occurrences)
+    return ToolError(template, _words(template), positions, example, stuck)
 
 
 def joined_errors(errors: Iterable[ToolError], named: ToolError) -> ToolError:
     """Return several errors of a tool as one, under the name of one of them."""
-    positions = sorted(position for error in errors for position in error.positions)
-    return ToolError(named.template, named.words, positions, named.example)
+    every = list(errors)
+    positions = sorted(position for error in every for position in error.positions)
+    stuck = sum(error.stuck for error in every)
+    return ToolError(named.template, named.words, positions, named.example, stuck)
 
 
 def _merged(errors: Iterable[ToolError]) -> list[ToolError]:

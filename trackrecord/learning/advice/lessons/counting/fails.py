@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....text.inert import identifier
-from ...runs.failures import has_not_started
 from ...runs.runs import RunStep
 from ..finding import Finding
 from ..history import History, may_fail
@@ -54,7 +53,7 @@ def _candidates(
 
 
 def _is_lesson(history: History, caller: int, error: ToolError) -> bool:
-    if not may_fail(history.callers[caller].tool) or has_not_started(error.template):
+    if not may_fail(history.callers[caller].tool) or error.is_stuck:
         return True
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(
@@ -140,7 +139,7 @@ class _Way:
 def _way(history: History, caller: int, error: ToolError) -> _Way | None:
     """Return the way of calling that keeps a command from starting; None for other causes."""
     tool, is_agent = history.callers[caller].tool, history.is_agents(caller)
-    if not (is_agent and tool.startswith(_SHELL) and has_not_started(error.template)):
+    if not (is_agent and tool.startswith(_SHELL) and error.is_stuck):
         return None
     calls: Counter[str] = Counter()
     worked: Counter[str] = Counter()
@@ -148,7 +147,7 @@ def _way(history: History, caller: int, error: ToolError) -> _Way | None:
     for step in _steps(history, caller):
         calls[step.launcher] += 1
         worked[step.launcher] += step.error is None
-        stuck[step.launcher] += step.error is not None and has_not_started(step.error)
+        stuck[step.launcher] += step.is_stuck
     bad = max(stuck, key=lambda each: (stuck[each], each))
     good = max(worked, key=lambda each: (each != bad, worked[each], each))
     if (
