@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...agent_run import SignalKind
+from ...agents.plugin_file import PluginFile
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
@@ -29,8 +30,12 @@ _REFUSED: Final = "denied this operation"
 _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
 
 
+def _folder() -> Path:
+    return home_of(_HOME_VARIABLE, ".cline")
+
+
 def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".cline") / "data" / "sessions",)
+    return (_folder() / "data" / "sessions",)
 
 
 class _Session:
@@ -70,7 +75,8 @@ class _Session:
             self._answer(message, parts, at)
         for part in results:
             self._result(part, at)
-        if message.get("role") == "user" and not results:
+        is_hooks = as_object(message.get("metadata")).get("displayRole") == "system"
+        if message.get("role") == "user" and not results and not is_hooks:
             words, prompt = _persons_words(words_in(content)), as_text(message.get("id"))
             self.conversation.ask(words, at, start=place, prompt=prompt)
 
@@ -128,5 +134,12 @@ AGENT: Final = CodingAgent(
     source=SessionFiles(name=_NAME, pattern="*.messages.json", folders=_folders, reader=_Session),
     tools=TOOLS,
     tried="3.0.65",
+    hooks=PluginFile(
+        name=_NAME,
+        label="Cline",
+        package=__package__ or "",
+        folder_of=_folder,
+        plugins_of=lambda: _folder() / "plugins",
+    ),
     home_variable=_HOME_VARIABLE,
 )

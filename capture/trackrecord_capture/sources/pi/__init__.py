@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from trackrecord.learning.text.hints import without_hints
+
 from ...agent_run import SignalKind
+from ...agents.plugin_file import PluginFile
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
@@ -27,8 +30,12 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 )
 
 
+def _folder() -> Path:
+    return home_of(_HOME_VARIABLE, ".pi/agent")
+
+
 def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".pi/agent") / "sessions",)
+    return (_folder() / "sessions",)
 
 
 class _Session:
@@ -81,7 +88,8 @@ class _Session:
             self.conversation.see(SignalKind.API_FAILED, as_text(message.get("errorMessage")), at)
 
     def _result(self, message: dict[str, Any], at: float | None) -> None:
-        text, has_failed = words_in(message.get("content")), message.get("isError") is True
+        text = without_hints(words_in(message.get("content")))
+        has_failed = message.get("isError") is True
         exit_code: int | None = None
         ok: bool | None = not has_failed
         if message.get("toolName") == _SHELL:
@@ -114,6 +122,13 @@ AGENT: Final = CodingAgent(
         below="--*--/*_*.jsonl",
     ),
     tools=TOOLS,
-    tried="0.74.2",
+    tried="1.6.0",
+    hooks=PluginFile(
+        name=_NAME,
+        label="pi",
+        package=__package__ or "",
+        folder_of=_folder,
+        plugins_of=lambda: _folder() / "extensions",
+    ),
     home_variable=_HOME_VARIABLE,
 )
