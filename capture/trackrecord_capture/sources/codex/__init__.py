@@ -75,7 +75,7 @@ AGENT: Final = CodingAgent(
         plan="update_plan",
         web_search="web_search",
     ),
-    tried="0.169.0",
+    tried="0.171.0",
     hooks=CodexHooks(),
     home_variable=HOME_VARIABLE,
     recorded_prompt=_turn_at,
