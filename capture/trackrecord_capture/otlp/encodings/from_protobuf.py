@@ -55,22 +55,12 @@ def messages_in(body: bytes, kind: Any) -> int:  # noqa: ANN401 - as above
     while waiting and count <= _MOST_MESSAGES:
         place, end, within = waiting.pop()
         below = _messages_below(within)
-        while place < end and count <= _MOST_MESSAGES:
-            tag, place = _varint(body, place, end)
-            wire_type = tag & 7
-            if wire_type == _VARINT:
-                _, place = _varint(body, place, end)
-            elif wire_type == _SIZED:
-                size, place = _varint(body, place, end)
-                held = below.get(tag >> 3)
-                if held is not None:
-                    count += 1
-                    if size:
-                        waiting.append((place, min(place + size, end), held))
-                place += size
-            else:
-                # A group, or nothing that there is, ends this message.
-                place += _WIDTHS.get(wire_type, end)
+        for number, start, stop in _sized(body, place, end):
+            if held := below.get(number):
+                count += 1
+                waiting.append((start, min(stop, end), held))
+                if count > _MOST_MESSAGES:
+                    break
     return count
 
 
@@ -80,22 +70,48 @@ def held_in(body: bytes, number: int) -> Iterator[bytes]:
     Raises:
         ValueError: the body is cut off, or holds what is not the wire format.
     """
-    place, end = 0, len(body)
+    for held, start, stop in _sized(body, 0, len(body)):
+        if stop > len(body):
+            message = "the message is cut off"
+            raise ValueError(message)
+        if held == number:
+            yield body[start:stop]
+
+
+def _sized(body: bytes, place: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the number of each field with a length, and where its value starts and stops.
+
+    What is cut off, or is not the wire format, ends the message: the last value stops behind it.
+    """
     while place < end:
         tag, place = _varint(body, place, end)
-        wire_type, size = tag & 7, 0
+        wire_type = tag & 7
         if wire_type == _VARINT:
             _, place = _varint(body, place, end)
         elif wire_type == _SIZED:
             size, place = _varint(body, place, end)
-            if tag >> 3 == number and place + size <= end:
-                yield body[place : place + size]
+            yield tag >> 3, place, place + size
+            place += size
         else:
-            size = _WIDTHS.get(wire_type, end + 1)
-        place += size
-    if place > end:
-        message = "the message is cut off"
-        raise ValueError(message)
+            place += _WIDTHS.get(wire_type, end + 1)
+            if place > end:
+                yield 0, place, place
+
+
+def _mended(body: bytes, kind: Any) -> bytes:  # noqa: ANN401 - as above
+    """Return a message with a question mark for each byte that is no UTF-8 in one of its texts."""
+    mended, waiting = bytearray(body), [(0, len(body), kind)]
+    while waiting:
+        place, end, within = waiting.pop()
+        for number, start, stop in _sized(body, place, end):
+            field = within.fields_by_number.get(number)
+            value = slice(start, min(stop, end))
+            if field and field.message_type:
+                waiting.append((start, value.stop, field.message_type))
+            elif field and field.type == field.TYPE_STRING:
+                text = body[value].decode("utf-8", "surrogateescape")
+                mended[value] = text.encode("utf-8", "replace")
+    return bytes(mended)
 
 
 @cache
@@ -132,7 +148,8 @@ def spans(body: bytes) -> Iterator[Span | None]:
     """
     request = _parsed(ExportTraceServiceRequest(), body)
     if request is None:
-        return (each and _span(*each) for each in _one_by_one(body, ProtoSpan))
+        mended = _mended(body, ExportTraceServiceRequest.DESCRIPTOR)
+        return (each and _span(*each) for each in _one_by_one(mended, ProtoSpan))
     return (
         _span(each, scoped.scope.name, resource)
         for of_resource in request.resource_spans
@@ -150,7 +167,8 @@ def logs(body: bytes) -> Iterator[LogRecord | None]:
     """
     request = _parsed(ExportLogsServiceRequest(), body)
     if request is None:
-        return (each and _log_record(*each) for each in _one_by_one(body, ProtoLogRecord))
+        mended = _mended(body, ExportLogsServiceRequest.DESCRIPTOR)
+        return (each and _log_record(*each) for each in _one_by_one(mended, ProtoLogRecord))
     return (
         _log_record(each, scoped.scope.name, resource)
         for of_resource in request.resource_logs
