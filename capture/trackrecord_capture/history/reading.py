@@ -416,8 +416,10 @@ class _Reader:
             found += self._state.note_reverted(reverts)
         for maker, revert in found:
             entry, says = amendment(maker, revert)
+            # The repository itself knows better, whichever is read first.
+            if self._state.said_of(maker.project, maker.outcome_id) not in ("", says):
+                continue
             self._sink.publish(entry)
-            # The repository itself may know better, also later.
             self._state.note_said([(maker.project, maker.outcome_id, says)], anew=False)
             self._counts.amended += 1
 
