@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from .plan import Change, Plan, change_of
 from .runtime import packaged
 
 _FIRST_WORDS: Final = "// trackrecord: "
+_SOURCES: Final = "trackrecord_capture.sources"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +26,12 @@ class PluginFile:
     Attributes:
         name: the agent's name.
         label: its name for people.
-        package: the package that holds the agent's own part of the plugin.
         folder_of: returns where its sessions are.
         plugins_of: returns the folder of its plugins.
     """
 
     name: str
     label: str
-    package: str
     folder_of: Callable[[], Path]
     plugins_of: Callable[[], Path]
 
@@ -134,7 +134,8 @@ class PluginFile:
             summarises: whether it has oversized outputs replaced.
             mcp: whether it registers our MCP server.
         """
-        text = packaged("plugin.js") + "\n" + packaged("plugin.js", self.package)
+        own = packaged("plugin.js", f"{_SOURCES}.{self.name}")
+        text = packaged("plugin.js") + "\n" + own
         for place, value in (
             ('"@HOME@"', json.dumps(str(home))),
             ("@AGENT@", self.name),
@@ -147,8 +148,5 @@ class PluginFile:
 
     def _versions(self, home: Path) -> tuple[str, ...]:
         """Return every plugin that an installation writes."""
-        return tuple(
-            self.text(home, summarises=summarises, mcp=mcp)
-            for summarises in (False, True)
-            for mcp in (False, True)
-        )
+        options = product((False, True), repeat=2)
+        return tuple(self.text(home, summarises=one, mcp=other) for one, other in options)

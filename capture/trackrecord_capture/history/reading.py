@@ -420,7 +420,7 @@ class _Reader:
             if self._state.said_of(maker.project, maker.outcome_id) not in ("", says):
                 continue
             self._sink.publish(entry)
-            self._state.note_said([(maker.project, maker.outcome_id, says)], anew=False)
+            self._state.note_said([(maker.project, maker.outcome_id, says)])
             self._counts.amended += 1
 
     def _keep(self, *, is_whole: bool) -> None:

@@ -274,16 +274,14 @@ class CaptureState:
             ).fetchone()
         return row[0] if row is not None else ""
 
-    def note_said(self, said: list[tuple[str, str, str]], *, anew: bool = True) -> None:
+    def note_said(self, said: list[tuple[str, str, str]]) -> None:
         """Remember what was published of runs because of their commits.
 
         Args:
             said: a project, an outcome's id and the words of each.
-            anew: whether it takes the place of what was said before.
         """
-        how = "REPLACE" if anew else "IGNORE"
         with self._writing():
-            self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
+            self._connection.executemany("INSERT OR REPLACE INTO said VALUES (?, ?, ?)", said)
 
     def forget(self, project: str, outcome_ids: Iterable[str] | None = None) -> None:
         """Forget the commits of runs in a project, or of all; deleted content is overwritten."""

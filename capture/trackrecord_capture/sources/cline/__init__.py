@@ -1,7 +1,7 @@
 """Cline: the sessions of its command line, a document of messages for each."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,10 +32,6 @@ _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>"
 
 def _folder() -> Path:
     return home_of(_HOME_VARIABLE, ".cline")
-
-
-def _folders() -> Sequence[Path]:
-    return (_folder() / "data" / "sessions",)
 
 
 class _Session:
@@ -131,13 +127,17 @@ def _persons_words(text: str) -> str:
 
 AGENT: Final = CodingAgent(
     label="Cline",
-    source=SessionFiles(name=_NAME, pattern="*.messages.json", folders=_folders, reader=_Session),
+    source=SessionFiles(
+        name=_NAME,
+        pattern="*.messages.json",
+        folders=lambda: (_folder() / "data/sessions",),
+        reader=_Session,
+    ),
     tools=TOOLS,
     tried="3.0.65",
     hooks=PluginFile(
         name=_NAME,
         label="Cline",
-        package=__package__ or "",
         folder_of=_folder,
         plugins_of=lambda: _folder() / "plugins",
     ),

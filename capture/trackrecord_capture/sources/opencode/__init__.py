@@ -79,7 +79,6 @@ AGENT: Final = CodingAgent(
     hooks=PluginFile(
         name=OpenCode.name,
         label="opencode",
-        package=__package__ or "",
         folder_of=lambda: data_folder("opencode"),
         plugins_of=_plugins,
     ),

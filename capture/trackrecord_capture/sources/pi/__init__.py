@@ -1,6 +1,6 @@
 """pi: the sessions that it keeps for each folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,10 +32,6 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 
 def _folder() -> Path:
     return home_of(_HOME_VARIABLE, ".pi/agent")
-
-
-def _folders() -> Sequence[Path]:
-    return (_folder() / "sessions",)
 
 
 class _Session:
@@ -117,7 +113,7 @@ AGENT: Final = CodingAgent(
     source=SessionFiles(
         name=_NAME,
         pattern="sessions/--*--/*_*.jsonl",
-        folders=_folders,
+        folders=lambda: (_folder() / "sessions",),
         reader=_Session,
         below="--*--/*_*.jsonl",
     ),
@@ -126,7 +122,6 @@ AGENT: Final = CodingAgent(
     hooks=PluginFile(
         name=_NAME,
         label="pi",
-        package=__package__ or "",
         folder_of=_folder,
         plugins_of=lambda: _folder() / "extensions",
     ),
