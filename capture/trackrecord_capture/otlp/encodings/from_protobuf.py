@@ -136,6 +136,7 @@ def _varint(body: bytes, place: int, end: int) -> tuple[int, int]:
 
 
 _Request = TypeVar("_Request", bound=Message)
+_Item = tuple[Any, str, Attributes]
 _STATUSES: Final[dict[int, Status]] = {1: "ok", 2: "error"}
 _EVENT_NAME: Final = "event.name"
 
@@ -146,17 +147,8 @@ def spans(body: bytes) -> Iterator[Span | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _parsed(ExportTraceServiceRequest(), body)
-    if request is None:
-        mended = _mended(body, ExportTraceServiceRequest.DESCRIPTOR)
-        return (each and _span(*each) for each in _one_by_one(mended, ProtoSpan))
-    return (
-        _span(each, scoped.scope.name, resource)
-        for of_resource in request.resource_spans
-        for resource in (_attributes(of_resource.resource.attributes),)
-        for scoped in of_resource.scope_spans
-        for each in scoped.spans
-    )
+    found = _items(body, ExportTraceServiceRequest(), ProtoSpan, ("spans", "spans"))
+    return (each and _span(*each) for each in found)
 
 
 def logs(body: bytes) -> Iterator[LogRecord | None]:
@@ -165,31 +157,41 @@ def logs(body: bytes) -> Iterator[LogRecord | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _parsed(ExportLogsServiceRequest(), body)
-    if request is None:
-        mended = _mended(body, ExportLogsServiceRequest.DESCRIPTOR)
-        return (each and _log_record(*each) for each in _one_by_one(mended, ProtoLogRecord))
-    return (
-        _log_record(each, scoped.scope.name, resource)
-        for of_resource in request.resource_logs
-        for resource in (_attributes(of_resource.resource.attributes),)
-        for scoped in of_resource.scope_logs
-        for each in scoped.log_records
-    )
+    found = _items(body, ExportLogsServiceRequest(), ProtoLogRecord, ("logs", "log_records"))
+    return (each and _log_record(*each) for each in found)
 
 
-def _parsed(request: _Request, body: bytes) -> _Request | None:
-    """Return the request; None if something in it is malformed."""
+def _items(
+    body: bytes, request: Message, kind: type[Message], names: tuple[str, str]
+) -> Iterable[_Item | None]:
+    """Return each span or record with its scope and resource; None for one that is malformed.
+
+    Args:
+        body: the wire format.
+        request: what it is parsed into.
+        kind: of the items.
+        names: of the request's fields for their groups, and for themselves.
+
+    Raises:
+        Malformed: there are too many messages, or none is a valid item.
+    """
     if is_too_dense(body, request.DESCRIPTOR):
         raise Malformed(TOO_DENSE)
     try:
         request.ParseFromString(body)
     except DecodeError:
-        return None
-    return request
+        return _one_by_one(_mended(body, request.DESCRIPTOR), kind)
+    group, items = names
+    return (
+        (each, scoped.scope.name, resource)
+        for of_resource in getattr(request, f"resource_{group}")
+        for resource in (_attributes(of_resource.resource.attributes),)
+        for scoped in getattr(of_resource, f"scope_{group}")
+        for each in getattr(scoped, items)
+    )
 
 
-def _one_by_one(body: bytes, kind: type[Message]) -> list[tuple[Any, str, Attributes] | None]:
+def _one_by_one(body: bytes, kind: type[Message]) -> list[_Item | None]:
     """Return each span or record with its scope and resource; None for one that is malformed.
 
     A request of either kind has the same fields: groups (1) of a resource (1) and scopes (2), which
@@ -198,7 +200,7 @@ def _one_by_one(body: bytes, kind: type[Message]) -> list[tuple[Any, str, Attrib
     Raises:
         Malformed: nothing in the body is a valid item.
     """
-    found: list[tuple[Any, str, Attributes] | None] = []
+    found: list[_Item | None] = []
     try:
         for group in held_in(body, 1):
             resource = _merged(Resource(), held_in(group, 1))
