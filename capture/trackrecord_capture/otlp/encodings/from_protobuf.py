@@ -99,7 +99,7 @@ def _sized(body: bytes, place: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _mended(body: bytes, kind: Any) -> bytes:  # noqa: ANN401 - as above
-    """Return a message with a question mark for each byte that is no UTF-8 in one of its texts."""
+    """Replace, with question marks, the bytes of a message's texts that are not UTF-8."""
     mended, waiting = bytearray(body), [(0, len(body), kind)]
     while waiting:
         place, end, within = waiting.pop()
