@@ -9,9 +9,9 @@ import pytest
 from tests.capture.test_hook_script import door
 from trackrecord_capture.agents.door_address import read_door, write_door
 from trackrecord_capture.agents.hook_state import fired_at
+from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.notes import waiting_notes
-from trackrecord_capture.sources.opencode.installation import plugin
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
@@ -79,7 +79,7 @@ def replace(home, tmp_path):
     (tmp_path / "script.mjs").write_text(OUTPUTS)
 
     def replace(*, summarises=True, is_patient=True):
-        text = plugin(home, summarises=summarises)
+        text = AGENTS["opencode"].text(home, summarises=summarises)
         waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"
         (tmp_path / "trackrecord.mjs").write_text(text.replace("ASKING_MS = 500\n", waited))
         done = subprocess.run(
@@ -98,7 +98,7 @@ def play(home, tmp_path):
 
     def play(*, is_patient=False, first=""):
         (tmp_path / "script.mjs").write_text(first + SCRIPT)
-        text = plugin(home)
+        text = AGENTS["opencode"].text(home)
         assert "ASKING_MS = 500\n" in text
         # A busy machine may need longer than an agent would wait.
         waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"

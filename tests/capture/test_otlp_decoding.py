@@ -392,9 +392,9 @@ def test_a_malformed_item_of_json_costs_no_other_one(malformed):
         assert first is not None
 
 
-@pytest.mark.parametrize("damage", [b"\x2a\x01\xff", b"\x2a\x7f", b"\x0a"])
+@pytest.mark.parametrize("damage", [b"\x2a\x7f", b"\x0a"])
 def test_a_malformed_item_of_protobuf_costs_no_other_one(damage):
-    """A name that is no text, a length beyond the end, a field without anything."""
+    """A length beyond the end, a field without anything."""
     good = ProtoSpan(trace_id=b"t" * 16, span_id=b"s" * 8, name="good").SerializeToString()
     items = b"".join(_sized(0x12, each) for each in (good, good + damage, good))
     resource = Resource(attributes=[KeyValue(key="a", value=AnyValue(int_value=1))])
@@ -406,10 +406,23 @@ def test_a_malformed_item_of_protobuf_costs_no_other_one(damage):
     assert (first.name, first.scope, first.resource) == ("good", "of it", {"a": 1})
 
 
+def test_a_text_of_protobuf_that_is_no_text_costs_its_wrong_bytes_alone():
+    """In a name or deep in an attribute; what is beside it stays as it was sent."""
+    span = ProtoSpan(trace_id=b"\xff" * 16, span_id=b"s" * 8, name="né!!")
+    span.attributes.add(key="a").value.array_value.values.add(string_value="caf!")
+    request = ExportTraceServiceRequest()
+    request.resource_spans.add().scope_spans.add().spans.append(span)
+    body = request.SerializeToString().replace(b"!!", b"\xed\xa0").replace(b"f!", b"f\xe9")
+    (decoded,) = decode_spans(body, "protobuf")
+    assert decoded is not None
+    assert (decoded.name, decoded.attributes) == ("né??", {"a": ["caf?"]})
+    assert decoded.trace_id == "ff" * 16
+
+
 def test_a_malformed_record_of_protobuf_costs_no_other_one():
     """Of logs as of spans."""
     good = ProtoLogRecord(event_name="good").SerializeToString()
-    items = b"".join(_sized(0x12, each) for each in (good, good + b"\x62\x01\xff", good))
+    items = b"".join(_sized(0x12, each) for each in (good, good + b"\x62\x7f", good))
     first, second, third = decode_logs(_sized(0x0A, _sized(0x12, items)), "protobuf")
     assert (first, second) == (third, None)
     assert first is not None

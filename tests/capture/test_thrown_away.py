@@ -197,6 +197,15 @@ def test_reverted_by_a_later_run_and_back_by_hand(shop, made):
     assert shop.outcome(made) == (None, "")
 
 
+def test_a_repository_that_is_read_before_the_run_that_reverts(shop, made):
+    """It names the commit, and the run that ended later does not take its place."""
+    commit, read = shop.head(), shop.read
+    shop.read = lambda *runs: (shop.look(), read(*runs))
+    shop.now = int(time.time()) + 600
+    shop.run("git revert --no-edit HEAD")
+    assert shop.outcome(made) == (False, f"commit {commit[:7]} was reverted by {shop.head()[:7]}")
+
+
 def test_a_state_that_was_lost_says_the_same(shop, made):
     """Everything is read again, and the verdict stands."""
     log = shop.published[0]

@@ -20,20 +20,21 @@ _HERE: Final = f"{sys.platform}-{_MACHINES.get(platform.machine().lower(), platf
 
 # The versions that the stories were written for. Each package holds its platform's program itself.
 PACKAGES: Final = {
-    "claude-code": f"@anthropic-ai/claude-code-{_HERE}@2.1.330",
-    "codex": f"@openai/codex@0.169.0-{_HERE}",
-    "opencode": f"opencode-{_HERE}@1.18.33",
+    "claude-code": f"@anthropic-ai/claude-code-{_HERE}@2.1.332",
+    "codex": f"@openai/codex@0.171.0-{_HERE}",
+    "opencode": f"opencode-{_HERE}@1.18.34",
 }
 # Agents that come with what they need from npm.
 PROGRAMS: Final = {
     "cline": "cline@3.0.65",
     "copilot": "@github/copilot@1.0.102",
     "gemini-cli": "@google/gemini-cli@0.61.0",
-    "pi": "@earendil-works/pi-coding-agent@0.74.2",
-    "qwen-code": "@qwen-code/qwen-code@0.15.10",
+    # It needs a newer Node.js than many machines have.
+    "pi": ("@earendil-works/pi-coding-agent@1.6.0", f"node-{_HERE}@22.23.5"),
+    "qwen-code": "@qwen-code/qwen-code@0.24.4",
 }
 # What opencode installs by itself, slowly, when a home first has a plugin.
-OPENCODE_PLUGIN: Final = f"@opencode-ai/plugin@{PACKAGES['opencode'].rpartition('@')[2]}"
+OPENCODE_PLUGIN: Final = "@opencode-ai/plugin@1.18.33"
 # What traces a program of a framework: by one instrumentation, or by two at once.
 _EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
 _OPENINFERENCE: Final = (
@@ -45,6 +46,9 @@ _OPENINFERENCE: Final = (
     "openinference-instrumentation-openai",
 )
 FRAMEWORKS: Final = {
+    "pydantic-ai": (*_EXPORTING, "pydantic-ai-slim"),
+    "smolagents": (*_EXPORTING, "smolagents", "openinference-instrumentation-smolagents"),
+    "crewai": (*_EXPORTING, "crewai", "openinference-instrumentation-crewai"),
     "one": (*_EXPORTING, *_OPENINFERENCE),
     "two": (
         *_EXPORTING,
@@ -115,14 +119,17 @@ def _install(packages: tuple[str, ...], target: Path) -> None:
 def _install_from_npm(packages: str | tuple[str, ...], target: Path) -> None:
     """Install packages of npm with what they need into a folder, unless they are there."""
     named = (packages,) if isinstance(packages, str) else packages
-    if (target / "node_modules").is_dir():
+    stamp = target / "installed"
+    if stamp.is_file() and stamp.read_text().split() == list(named):
         return
     print(f"installing {' '.join(named)} ...")
-    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
     command = ["npm", "install", "--silent", "--no-audit", "--no-fund", *named]
     if subprocess.run(command, cwd=target, check=False).returncode:
         shutil.rmtree(target)
         sys.exit(f"make clients: npm cannot install {named[0]}; its reason is above")
+    stamp.write_text("\n".join(named))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Agents that play one story: how each is configured and started, a row for each."""
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tests.clients.real_agents import CLIENTS, Workplace
+from tests.clients.real_agents import CLIENTS, Workplace, variables_of
 from tests.clients.stories import DELEGATION, EDIT
 
 _STUB: Final = "stub"
@@ -21,6 +22,7 @@ class PrintingAgent(NamedTuple):
         told: its own variables, for a model's address.
         files: its configuration, by the path below the home folder, for a model's address.
         writes: the word on record for what writes a file.
+        fires: events that have fired when it has played a story with a command that failed.
     """
 
     name: str
@@ -29,6 +31,7 @@ class PrintingAgent(NamedTuple):
     told: Callable[[str], Mapping[str, str]] = lambda _: {}
     files: Callable[[str], Mapping[str, Any]] = lambda _: {}
     writes: str = "write"
+    fires: Sequence[str] = ("UserPromptSubmit", "PostToolUse", "Stop")
     hides_errands: bool = False
 
     @property
@@ -47,8 +50,10 @@ class PrintingAgent(NamedTuple):
             (home / name).write_text(json.dumps(document))
 
     def variables(self, workplace: Workplace) -> Mapping[str, str]:
-        """Return its own variables."""
-        return self.told(workplace.model)
+        """Return its own variables; it may bring an engine of its own to run in."""
+        usual = variables_of(workplace.home)["PATH"]
+        path = os.pathsep.join([str(self.program().parent), usual])
+        return {"PATH": path, **self.told(workplace.model)}
 
     def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         """Return the arguments that have it work on a prompt, in a session of its own."""
@@ -91,9 +96,14 @@ MORE_AGENTS: Final = {
             "cline",
             ("--provider", "openai-compatible", "--model", "m"),
             # Otherwise a server of its own would stay behind.
-            told=lambda _: {"CLINE_SESSION_BACKEND_MODE": "local"},
+            told=lambda _: {
+                "CLINE_SESSION_BACKEND_MODE": "local",
+                # On a busy machine it would give them up after four seconds.
+                "CLINE_PLUGIN_IMPORT_TIMEOUT_MS": "60000",
+            },
             files=_cline_providers,
             writes="edit",
+            fires=("UserPromptSubmit", "PostToolUseFailure", "run-ended"),
         ),
         PrintingAgent(
             "qwen-code",
@@ -128,6 +138,7 @@ MORE_AGENTS: Final = {
             "pi",
             ("--offline", "--provider", _STUB, "--model", "m", "--print"),
             files=_pi_models,
+            fires=("UserPromptSubmit", "PostToolUseFailure", "agent_settled"),
         ),
         PrintingAgent(
             "copilot",

@@ -60,8 +60,14 @@ def _traced(trackrecord: Trackrecord, port: int, project: str, *command: str | P
     return ran.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("place", sorted(FRAMEWORKS))
-@pytest.mark.parametrize("program", [("approved.py",), ("served.py", "agent", "9")])
+@pytest.mark.parametrize(
+    ("place", "program"),
+    [
+        *((each, ("approved.py",)) for each in ("one", "two")),
+        *((each, ("served.py", "agent", "9")) for each in ("one", "two")),
+        *((each, ("scripted.py", each)) for each in ("crewai", "pydantic-ai", "smolagents")),
+    ],
+)
 def test_a_task_is_one_run_with_all_its_calls(trackrecord, port, place, program):
     """Also where a person approves each call, and where two instrumentations trace it."""
     name, *words = program

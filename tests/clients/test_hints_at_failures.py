@@ -33,7 +33,7 @@ def played(agent, place, *steps):
     return printed, asked
 
 
-@pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "gemini-cli", "qwen-code"])
+@pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "cline", "gemini-cli", "pi", "qwen-code"])
 def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     """Sessions learn that a launcher fails and what runs; the next one is told at its failure."""
     agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-hinted"

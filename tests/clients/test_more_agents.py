@@ -37,8 +37,7 @@ def test_a_story(agent_name, story_name, live, later, workplace):
         assert until(lambda: grounds(live.runs(project)) == grounds(imported))
         assert facts(agent, live.runs(project)) == expected(agent, story)
         fired = {path.name for path in (live.home / "agents" / "fired").iterdir()}
-        asked = ("UserPromptSubmit", "PostToolUse", "Stop")
-        assert fired >= {f"{agent_name}.{event}" for event in asked}
+        assert fired >= {f"{agent_name}.{event}" for event in agent.fires}
     live("import", agent_name)
     again = live.runs(project)
     assert facts(agent, again) == expected(agent, story)

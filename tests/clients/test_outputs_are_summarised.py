@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.clients.model_stub import playing
+from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.real_agents import AGENTS, PATIENCE_S, missing, variables_of, work
 from tests.clients.steps import Run, Say
 
@@ -14,6 +15,9 @@ if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
+REPLACING = {
+    name: {**AGENTS, **MORE_AGENTS}[name] for name in ("claude-code", "cline", "opencode", "pi")
+}
 PROMPT = "Look into the log of the shop that was written last night"
 # More than 10,000 characters, and less than what the agents cut themselves.
 FLOOD = "for n in $(seq 300); do echo 12:00:$n INFO step $n of the shop is done; done; echo NO-END"
@@ -38,11 +42,11 @@ def played(agent, place, *more):
     return printed, [each for each in asked if "seq 300" in each]
 
 
-@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
+@pytest.mark.parametrize("agent_name", REPLACING)
 def test_an_oversized_output_is_replaced_by_its_summary(agent_name, summarised, workplace):
     """The model reads the summary and the command; the command gives the whole."""
     project = f"{agent_name}-flooded"
-    printed, requests = played(AGENTS[agent_name], workplace(project))
+    printed, requests = played(REPLACING[agent_name], workplace(project))
     assert requests, printed
     assert not any("step 17 of the shop" in request for request in requests), printed
     assert any(READ_BACK.format(project) in request for request in requests), printed
@@ -63,13 +67,13 @@ def test_an_oversized_output_is_replaced_by_its_summary(agent_name, summarised, 
     assert whole.rstrip().endswith("NO-END")
 
 
-@pytest.mark.parametrize("agent_name", ["claude-code", "opencode"])
+@pytest.mark.parametrize("agent_name", REPLACING)
 def test_what_is_read_back_is_not_replaced_again(agent_name, summarised, workplace):
     """Although it is as large as it was."""
     project = f"{agent_name}-reading"
     asking = f"TRACKRECORD_HOME={summarised.home} trackrecord artifacts"
     found = f"$({asking} list --project {project} --json | grep -o '[0-9a-f]\\{{64\\}}' | head -1)"
     reading = Run(f"{asking} get --project {project} {found}")
-    printed, requests = played(AGENTS[agent_name], workplace(project), reading)
+    printed, requests = played(REPLACING[agent_name], workplace(project), reading)
     assert "step 17 of the shop" in requests[-1], printed
     assert len(json.loads(summarised("artifacts", "list", "--project", project, "--json"))) == 1

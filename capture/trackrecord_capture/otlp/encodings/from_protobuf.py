@@ -55,22 +55,12 @@ def messages_in(body: bytes, kind: Any) -> int:  # noqa: ANN401 - as above
     while waiting and count <= _MOST_MESSAGES:
         place, end, within = waiting.pop()
         below = _messages_below(within)
-        while place < end and count <= _MOST_MESSAGES:
-            tag, place = _varint(body, place, end)
-            wire_type = tag & 7
-            if wire_type == _VARINT:
-                _, place = _varint(body, place, end)
-            elif wire_type == _SIZED:
-                size, place = _varint(body, place, end)
-                held = below.get(tag >> 3)
-                if held is not None:
-                    count += 1
-                    if size:
-                        waiting.append((place, min(place + size, end), held))
-                place += size
-            else:
-                # A group, or nothing that there is, ends this message.
-                place += _WIDTHS.get(wire_type, end)
+        for number, start, stop in _sized(body, place, end):
+            if held := below.get(number):
+                count += 1
+                waiting.append((start, min(stop, end), held))
+                if count > _MOST_MESSAGES:
+                    break
     return count
 
 
@@ -80,22 +70,48 @@ def held_in(body: bytes, number: int) -> Iterator[bytes]:
     Raises:
         ValueError: the body is cut off, or holds what is not the wire format.
     """
-    place, end = 0, len(body)
+    for held, start, stop in _sized(body, 0, len(body)):
+        if stop > len(body):
+            message = "the message is cut off"
+            raise ValueError(message)
+        if held == number:
+            yield body[start:stop]
+
+
+def _sized(body: bytes, place: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the number of each field with a length, and where its value starts and stops.
+
+    What is cut off, or is not the wire format, ends the message: the last value stops behind it.
+    """
     while place < end:
         tag, place = _varint(body, place, end)
-        wire_type, size = tag & 7, 0
+        wire_type = tag & 7
         if wire_type == _VARINT:
             _, place = _varint(body, place, end)
         elif wire_type == _SIZED:
             size, place = _varint(body, place, end)
-            if tag >> 3 == number and place + size <= end:
-                yield body[place : place + size]
+            yield tag >> 3, place, place + size
+            place += size
         else:
-            size = _WIDTHS.get(wire_type, end + 1)
-        place += size
-    if place > end:
-        message = "the message is cut off"
-        raise ValueError(message)
+            place += _WIDTHS.get(wire_type, end + 1)
+            if place > end:
+                yield 0, place, place
+
+
+def _mended(body: bytes, kind: Any) -> bytes:  # noqa: ANN401 - as above
+    """Replace, with question marks, the bytes of a message's texts that are not UTF-8."""
+    mended, waiting = bytearray(body), [(0, len(body), kind)]
+    while waiting:
+        place, end, within = waiting.pop()
+        for number, start, stop in _sized(body, place, end):
+            field = within.fields_by_number.get(number)
+            value = slice(start, min(stop, end))
+            if field and field.message_type:
+                waiting.append((start, value.stop, field.message_type))
+            elif field and field.type == field.TYPE_STRING:
+                text = body[value].decode("utf-8", "surrogateescape")
+                mended[value] = text.encode("utf-8", "replace")
+    return bytes(mended)
 
 
 @cache
@@ -120,6 +136,7 @@ def _varint(body: bytes, place: int, end: int) -> tuple[int, int]:
 
 
 _Request = TypeVar("_Request", bound=Message)
+_Item = tuple[Any, str, Attributes]
 _STATUSES: Final[dict[int, Status]] = {1: "ok", 2: "error"}
 _EVENT_NAME: Final = "event.name"
 
@@ -130,16 +147,8 @@ def spans(body: bytes) -> Iterator[Span | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _parsed(ExportTraceServiceRequest(), body)
-    if request is None:
-        return (each and _span(*each) for each in _one_by_one(body, ProtoSpan))
-    return (
-        _span(each, scoped.scope.name, resource)
-        for of_resource in request.resource_spans
-        for resource in (_attributes(of_resource.resource.attributes),)
-        for scoped in of_resource.scope_spans
-        for each in scoped.spans
-    )
+    found = _items(body, ExportTraceServiceRequest(), ProtoSpan, ("spans", "spans"))
+    return (each and _span(*each) for each in found)
 
 
 def logs(body: bytes) -> Iterator[LogRecord | None]:
@@ -148,30 +157,41 @@ def logs(body: bytes) -> Iterator[LogRecord | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _parsed(ExportLogsServiceRequest(), body)
-    if request is None:
-        return (each and _log_record(*each) for each in _one_by_one(body, ProtoLogRecord))
-    return (
-        _log_record(each, scoped.scope.name, resource)
-        for of_resource in request.resource_logs
-        for resource in (_attributes(of_resource.resource.attributes),)
-        for scoped in of_resource.scope_logs
-        for each in scoped.log_records
-    )
+    found = _items(body, ExportLogsServiceRequest(), ProtoLogRecord, ("logs", "log_records"))
+    return (each and _log_record(*each) for each in found)
 
 
-def _parsed(request: _Request, body: bytes) -> _Request | None:
-    """Return the request; None if something in it is malformed."""
+def _items(
+    body: bytes, request: Message, kind: type[Message], names: tuple[str, str]
+) -> Iterable[_Item | None]:
+    """Return each span or record with its scope and resource; None for one that is malformed.
+
+    Args:
+        body: the wire format.
+        request: what it is parsed into.
+        kind: of the items.
+        names: of the request's fields for their groups, and for themselves.
+
+    Raises:
+        Malformed: there are too many messages, or none is a valid item.
+    """
     if is_too_dense(body, request.DESCRIPTOR):
         raise Malformed(TOO_DENSE)
     try:
         request.ParseFromString(body)
     except DecodeError:
-        return None
-    return request
+        return _one_by_one(_mended(body, request.DESCRIPTOR), kind)
+    group, items = names
+    return (
+        (each, scoped.scope.name, resource)
+        for of_resource in getattr(request, f"resource_{group}")
+        for resource in (_attributes(of_resource.resource.attributes),)
+        for scoped in getattr(of_resource, f"scope_{group}")
+        for each in getattr(scoped, items)
+    )
 
 
-def _one_by_one(body: bytes, kind: type[Message]) -> list[tuple[Any, str, Attributes] | None]:
+def _one_by_one(body: bytes, kind: type[Message]) -> list[_Item | None]:
     """Return each span or record with its scope and resource; None for one that is malformed.
 
     A request of either kind has the same fields: groups (1) of a resource (1) and scopes (2), which
@@ -180,7 +200,7 @@ def _one_by_one(body: bytes, kind: type[Message]) -> list[tuple[Any, str, Attrib
     Raises:
         Malformed: nothing in the body is a valid item.
     """
-    found: list[tuple[Any, str, Attributes] | None] = []
+    found: list[_Item | None] = []
     try:
         for group in held_in(body, 1):
             resource = _merged(Resource(), held_in(group, 1))

@@ -19,6 +19,7 @@ _NAME_CHARS: Final = 200
 # How Claude Code tells an agent that its sub-agent has ended: nobody asks for anything.
 _NOTIFICATION: Final = "<task-notification>"
 _RATINGS: Final = {"good": True, "great": True, "bad": False, "poor": False}
+_REFUSALS: Final = {"reject": "reject", "denied": "denied", "abort": "denied"}
 
 
 def event_of(record: LogRecord) -> tuple[str, Fact] | None:
@@ -149,14 +150,15 @@ def _claude_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact 
     )
 
 
-def _claude_decision(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
-    if _text(attributes, "decision") != "reject":
+def _refusal(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
+    decision = _REFUSALS.get(_text(attributes, "decision").lower())
+    if decision is None:
         return None
     return Fact(
         kind=SpanKind.TOOL,
         tool=_text(attributes, "tool_name")[:_NAME_CHARS],
-        call=_text(attributes, "tool_use_id")[:_ID_CHARS],
-        decision="reject",
+        call=_text(attributes, "tool_use_id", "call_id")[:_ID_CHARS],
+        decision=decision,
         **common,
     )
 
@@ -187,18 +189,6 @@ def _codex_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact |
     )
 
 
-def _codex_decision(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
-    if _text(attributes, "decision").lower() not in ("denied", "abort"):
-        return None
-    return Fact(
-        kind=SpanKind.TOOL,
-        tool=_text(attributes, "tool_name")[:_NAME_CHARS],
-        call=_text(attributes, "call_id")[:_ID_CHARS],
-        decision="denied",
-        **common,
-    )
-
-
 def _timed(attributes: Mapping[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     """Return an event's moment as a span of time: it comes when the call has ended."""
     lasted = as_number(attributes.get("duration_ms")) or 0.0
@@ -215,7 +205,7 @@ def _codex_failed_request(attributes: Mapping[str, Any], common: dict[str, Any])
 _CLAUDE_EVENTS: Final[dict[str, _Reader]] = {
     "user_prompt": _prompt,
     "tool_result": _claude_tool,
-    "tool_decision": _claude_decision,
+    "tool_decision": _refusal,
     "api_request": _model,
     "api_error": _model_failed,
     "feedback_survey": _survey,
@@ -223,7 +213,7 @@ _CLAUDE_EVENTS: Final[dict[str, _Reader]] = {
 _CODEX_EVENTS: Final[dict[str, _Reader]] = {
     "user_prompt": _prompt,
     "tool_result": _codex_tool,
-    "tool_decision": _codex_decision,
+    "tool_decision": _refusal,
     "api_request": _codex_failed_request,
     "sse_event": _model,
 }

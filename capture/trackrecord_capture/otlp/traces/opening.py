@@ -218,8 +218,10 @@ class TracePublishing:
             known = self._store.outcomes_of_session(run.session)
         before = [each for each in known if each.started_at < run.started_at]
         if before:
+            about = max(before, key=lambda each: each.started_at)
             sign = Signal(kind=SignalKind.FOLLOWED_BY, says=run.instruction, at=run.started_at)
-            self._amend_by(max(before, key=lambda each: each.started_at), sign, run.started_at)
+            # The agent's own recording says the same with more grounds, and is to count as later.
+            self._amend_by(about, sign, about.started_at)
 
     def _lose(self, reason: str) -> None:
         with self._lock, self._store.writing():

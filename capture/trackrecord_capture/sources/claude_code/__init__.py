@@ -81,7 +81,7 @@ AGENT: Final = CodingAgent(
         fetch="WebFetch",
         web_search="WebSearch",
     ),
-    tried="2.1.330",
+    tried="2.1.332",
     # Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old
     # hook, its SessionEnd hooks are cut off after 1.5 s, and the client rewrites the settings in
     # its own layout to register one. Events that only new versions know are left out, for an old

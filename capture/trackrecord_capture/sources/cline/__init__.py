@@ -1,11 +1,12 @@
 """Cline: the sessions of its command line, a document of messages for each."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ...agent_run import SignalKind
+from ...agents.plugin_file import PluginFile
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
@@ -29,8 +30,8 @@ _REFUSED: Final = "denied this operation"
 _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
 
 
-def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".cline") / "data" / "sessions",)
+def _folder() -> Path:
+    return home_of(_HOME_VARIABLE, ".cline")
 
 
 class _Session:
@@ -70,7 +71,8 @@ class _Session:
             self._answer(message, parts, at)
         for part in results:
             self._result(part, at)
-        if message.get("role") == "user" and not results:
+        is_hooks = as_object(message.get("metadata")).get("displayRole") == "system"
+        if message.get("role") == "user" and not results and not is_hooks:
             words, prompt = _persons_words(words_in(content)), as_text(message.get("id"))
             self.conversation.ask(words, at, start=place, prompt=prompt)
 
@@ -125,8 +127,19 @@ def _persons_words(text: str) -> str:
 
 AGENT: Final = CodingAgent(
     label="Cline",
-    source=SessionFiles(name=_NAME, pattern="*.messages.json", folders=_folders, reader=_Session),
+    source=SessionFiles(
+        name=_NAME,
+        pattern="*.messages.json",
+        folders=lambda: (_folder() / "data/sessions",),
+        reader=_Session,
+    ),
     tools=TOOLS,
     tried="3.0.65",
+    hooks=PluginFile(
+        name=_NAME,
+        label="Cline",
+        folder_of=_folder,
+        plugins_of=lambda: _folder() / "plugins",
+    ),
     home_variable=_HOME_VARIABLE,
 )

@@ -1,16 +1,17 @@
 """opencode: its database, and the files of older versions."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from ...agents.plugin_file import PluginFile
 from ..databases import database_log
 from ..declaration import CodingAgent
 from ..log_files import data_folder
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .database import prompt_at, read_database
 from .files import read_session, session_logs
-from .installation import OpenCodePlugin
 from .runs import TOOLS
 
 # The recording's clock and the exporter's are the same one, read a moment apart.
@@ -56,11 +57,21 @@ def _prompt_at(session: str, at: float) -> RecordedPrompt:
     return next((prompt for prompt in found if prompt is not None), RecordedPrompt())
 
 
+def _plugins() -> Path:
+    config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(config) / "opencode" / "plugins"
+
+
 AGENT: Final = CodingAgent(
     label="opencode",
     source=OpenCode(),
     tools=TOOLS,
-    tried="1.18.33",
-    hooks=OpenCodePlugin(),
+    tried="1.18.34",
+    hooks=PluginFile(
+        name=OpenCode.name,
+        label="opencode",
+        folder_of=lambda: data_folder("opencode"),
+        plugins_of=_plugins,
+    ),
     recorded_prompt=_prompt_at,
 )

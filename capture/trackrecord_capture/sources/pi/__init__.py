@@ -1,10 +1,13 @@
 """pi: the sessions that it keeps for each folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from trackrecord.learning.text.hints import without_hints
+
 from ...agent_run import SignalKind
+from ...agents.plugin_file import PluginFile
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
@@ -27,8 +30,8 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 )
 
 
-def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".pi/agent") / "sessions",)
+def _folder() -> Path:
+    return home_of(_HOME_VARIABLE, ".pi/agent")
 
 
 class _Session:
@@ -81,7 +84,8 @@ class _Session:
             self.conversation.see(SignalKind.API_FAILED, as_text(message.get("errorMessage")), at)
 
     def _result(self, message: dict[str, Any], at: float | None) -> None:
-        text, has_failed = words_in(message.get("content")), message.get("isError") is True
+        text = without_hints(words_in(message.get("content")))
+        has_failed = message.get("isError") is True
         exit_code: int | None = None
         ok: bool | None = not has_failed
         if message.get("toolName") == _SHELL:
@@ -109,11 +113,17 @@ AGENT: Final = CodingAgent(
     source=SessionFiles(
         name=_NAME,
         pattern="sessions/--*--/*_*.jsonl",
-        folders=_folders,
+        folders=lambda: (_folder() / "sessions",),
         reader=_Session,
         below="--*--/*_*.jsonl",
     ),
     tools=TOOLS,
-    tried="0.74.2",
+    tried="1.6.0",
+    hooks=PluginFile(
+        name=_NAME,
+        label="pi",
+        folder_of=_folder,
+        plugins_of=lambda: _folder() / "extensions",
+    ),
     home_variable=_HOME_VARIABLE,
 )

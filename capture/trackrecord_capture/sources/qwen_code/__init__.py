@@ -27,7 +27,7 @@ AGENT: Final = CodingAgent(
         below="chats/*.jsonl",
     ),
     tools=TOOLS,
-    tried="0.15.10",
+    tried="0.24.4",
     hooks=SettingsHooks(
         name=_NAME,
         label="Qwen Code",

@@ -1,43 +1,52 @@
-"""opencode: one file among its plugins."""
+"""A plugin in JavaScript, for agents that run every file in a folder: one file, wholly ours."""
 
 import json
-import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
-from ...agents.draft import DraftRefused, Receipt, digest_of, missing_folders
-from ...agents.hook_entries import opened
-from ...agents.installed import Installed, folders_of, has_mcp, summarises_outputs
-from ...agents.json_text import Edit
-from ...agents.on_path import is_on_path
-from ...agents.plan import Change, Plan, change_of
-from ...agents.runtime import packaged
-from ..log_files import data_folder
+from .draft import DraftRefused, Receipt, digest_of, missing_folders
+from .hook_entries import opened
+from .installed import Installed, folders_of, has_mcp, summarises_outputs
+from .json_text import Edit
+from .on_path import is_on_path
+from .plan import Change, Plan, change_of
+from .runtime import packaged
 
-NAME: Final = "opencode"
-LABEL: Final = "opencode"
 _FIRST_WORDS: Final = "// trackrecord: "
+_SOURCES: Final = "trackrecord_capture.sources"
 
 
-class OpenCodePlugin:
-    """The installation of the plugin by which opencode reports its runs."""
+@dataclass(frozen=True, kw_only=True)
+class PluginFile:
+    """The installation of a plugin by which an agent reports its runs.
 
-    name = NAME
-    label = LABEL
+    Attributes:
+        name: the agent's name.
+        label: its name for people.
+        folder_of: returns where its sessions are.
+        plugins_of: returns the folder of its plugins.
+    """
+
+    name: str
+    label: str
+    folder_of: Callable[[], Path]
+    plugins_of: Callable[[], Path]
 
     def folder(self) -> Path:
-        """Return where its database is."""
-        return data_folder(NAME)
+        """Return where its sessions are."""
+        return self.folder_of()
 
     def plugin_path(self) -> Path:
         """Return the plugin's file."""
-        config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-        return Path(config) / "opencode" / "plugins" / "trackrecord.js"
+        return self.plugins_of() / "trackrecord.js"
 
     def is_found(self) -> bool:
         """Return whether it is on this machine."""
-        config = self.plugin_path().parent.parent
-        return config.is_dir() or self.folder().is_dir() or is_on_path("opencode")
+        places = (self.plugins_of().parent, self.folder())
+        return any(place.is_dir() for place in places) or is_on_path(self.name)
 
     def install(
         self,
@@ -56,7 +65,7 @@ class OpenCodePlugin:
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
             message = f"{draft.path} is not a file of trackrecord: left alone"
             raise DraftRefused(message)
-        text = plugin(home, summarises=summarises, mcp=mcp)
+        text = self.text(home, summarises=summarises, mcp=mcp)
         if draft.text != text:
             draft.apply([Edit(0, len(draft.text or ""), text)])
         # The whole file is ours: there is nothing to lead back to.
@@ -67,7 +76,7 @@ class OpenCodePlugin:
             digest=digest_of(draft.text),
             folders=missing_folders(draft.path) if earlier is None else earlier.folders,
         )
-        return Plan(agent=NAME, changes=change_of(draft), receipts=(receipt,))
+        return Plan(agent=self.name, changes=change_of(draft), receipts=(receipt,))
 
     def uninstall(self, home: Path, installed: Installed | None) -> Plan:
         """Plan the removal.
@@ -81,7 +90,7 @@ class OpenCodePlugin:
         for path in dict.fromkeys((*known, self.plugin_path())):
             draft = opened(path)
             receipt = None if installed is None else installed.receipt(path)
-            written = () if receipt else _versions(home)
+            written = () if receipt else self._versions(home)
             if draft.text is None or (
                 digest_of(draft.text) == receipt.digest if receipt else draft.text in written
             ):
@@ -89,7 +98,7 @@ class OpenCodePlugin:
             elif draft.text.startswith(_FIRST_WORDS):
                 notes.append(f"{path} was edited by hand: left alone, remove it yourself")
         return Plan(
-            agent=NAME,
+            agent=self.name,
             changes=tuple(changes),
             folders=folders_of(installed),
             notes=tuple(notes),
@@ -98,41 +107,46 @@ class OpenCodePlugin:
     def is_installed(self, home: Path) -> bool:
         """Return whether the plugin is in place."""
         try:
-            text = plugin(home, summarises=summarises_outputs(home, NAME), mcp=has_mcp(home, NAME))
-            return opened(self.plugin_path()).text == text
+            summarises, mcp = summarises_outputs(home, self.name), has_mcp(home, self.name)
+            return opened(self.plugin_path()).text == self.text(
+                home, summarises=summarises, mcp=mcp
+            )
         except DraftRefused:
             return False
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered: the plugin does that, where it is to."""
-        return has_mcp(home, NAME) and self.is_installed(home)
+        return has_mcp(home, self.name) and self.is_installed(home)
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
-        """Return None: opencode does not ask for trust."""
+        """Return None: no agent of this kind asks for trust."""
         return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return the problems that keep the plugin from working, with their remedies."""
         return []
 
+    def text(self, home: Path, *, summarises: bool = False, mcp: bool = False) -> str:
+        """Return the plugin, with the folder that it writes to.
 
-def plugin(home: Path, *, summarises: bool = False, mcp: bool = False) -> str:
-    """Return the plugin, with the folder that it writes to.
+        Args:
+            home: trackrecord's home.
+            summarises: whether it has oversized outputs replaced.
+            mcp: whether it registers our MCP server.
+        """
+        own = packaged("plugin.js", f"{_SOURCES}.{self.name}")
+        text = packaged("plugin.js") + "\n" + own
+        for place, value in (
+            ('"@HOME@"', json.dumps(str(home))),
+            ("@AGENT@", self.name),
+            ("@LABEL@", self.label),
+            ("@SUMMARISES@", "yes" if summarises else "no"),
+            ("@MCP@", "yes" if mcp else "no"),
+        ):
+            text = text.replace(place, value)
+        return text
 
-    Args:
-        home: trackrecord's home.
-        summarises: whether it has oversized outputs replaced.
-        mcp: whether it registers our MCP server.
-    """
-    text = packaged("plugin.js", __package__).replace('"@HOME@"', json.dumps(str(home)))
-    text = text.replace("@SUMMARISES@", "yes" if summarises else "no")
-    return text.replace("@MCP@", "yes" if mcp else "no")
-
-
-def _versions(home: Path) -> tuple[str, ...]:
-    """Return every plugin that an installation writes."""
-    return tuple(
-        plugin(home, summarises=summarises, mcp=mcp)
-        for summarises in (False, True)
-        for mcp in (False, True)
-    )
+    def _versions(self, home: Path) -> tuple[str, ...]:
+        """Return every plugin that an installation writes."""
+        options = product((False, True), repeat=2)
+        return tuple(self.text(home, summarises=one, mcp=other) for one, other in options)
