@@ -152,7 +152,9 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
     tool = call.tool.strip()[:_LONGEST_TOOL]
     launcher = launcher_of(tool, arguments)
     actor = call.actor or AGENT
-    return RunStep(tool, error, _digest(arguments), actor, line, launcher, call.has_started)
+    return RunStep(
+        tool, error, _digest(arguments), actor, line, launcher, has_started=call.has_started
+    )
 
 
 def _digest(arguments: bytes) -> int:

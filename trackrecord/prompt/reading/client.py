@@ -22,7 +22,6 @@ import redis
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.moments.facts import CachedMoments, decode_moments
-from trackrecord.learning.advice.moments.named import named_text, names_in
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
@@ -123,8 +122,14 @@ class RankingsReader:
 
     def _with_files(self, answer: Rankings, question: PromptQuestion) -> Rankings:
         """Return an answer with the places of files that the task only names."""
-        names = names_in(question.task) if question.task else []
-        if not names or answer.arm == "withheld" or not question.sections.has("lessons"):
+        task = question.task or ""
+        if "." not in task or answer.arm == "withheld" or not question.sections.has("lessons"):
+            return answer
+        # Imported only where a task may name a file.
+        from trackrecord.learning.advice.moments.named import named_text, names_in
+
+        names = names_in(task)
+        if not names:
             return answer
         line = named_text(names, self.moments(question.project).of(""))
         tokens = answer.tokens + ceil(len(line) * self.rules.context.markdown_ratio)

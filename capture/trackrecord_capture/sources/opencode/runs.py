@@ -209,7 +209,7 @@ class _Reader:
             tool, status = as_text(given.get("tool")) or tool, "error"
             text, given = as_text(given.get("error")) or text, {}
         call_id = as_text(part.get("callID"))
-        if call_id in self._seen:
+        if not call_id or call_id in self._seen:
             call_id = f"{call_id}#{len(self._seen)}"
         self._seen.add(call_id)
         at = seconds_of_millis(time.get("end"))

@@ -35,6 +35,8 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actor: str = AGENT
     error_line: str = ""
     launcher: str = ""
+    # Here landed states noted what is told no more.
+    _gone: bytes | None = None
     has_started: bool | None = None
 
     @property
