@@ -279,14 +279,23 @@ def test_codex_is_asked_about_where_an_output_may_tell_of_an_error(installed):
             "no\nExit Code: 127\nSignal: 0",
             127,
         ),
+        (
+            "qwen-code",
+            "PostToolUseFailure",
+            "Command: make\nDirectory: x\nOutput: (empty)\nExit Code: 127",
+            "(empty)\nExit Code: 127",
+            127,
+        ),
     ],
 )
 def test_agents_that_have_failures_in_their_responses(
     installed, agent, own, response, error, status
 ):
     """A status, or an error; what went well is not asked about."""
-    given = CLAUDE | {"hook_event_name": own, "tool_response": response, "error": None}
-    fine = given | {"tool_response": {"llmContent": "Output: Exit Code: 3\nExit Code: 0"}}
+    said_itself = response if isinstance(response, str) else None
+    given = CLAUDE | {"hook_event_name": own, "tool_response": response, "error": said_itself}
+    went_well = {"llmContent": "Output: Exit Code: 3\nExit Code: 0"}
+    fine = given | {"tool_response": went_well, "error": None}
     with door(installed, json.dumps(ANSWER).encode()) as asked:
         said = json.loads(run(installed, given, agent).stdout)
         assert_silent(run(installed, fine, agent))

@@ -7,7 +7,7 @@ from trackrecord.resources.reports.instruction_file import compared
 
 
 def found(text, opened=()):
-    """The lines that fail and that are lacking, and the paths that nobody found."""
+    """Return the lines that fail, those that are lacking, and the paths that are not there."""
     commands = [
         CommandAnswer.of(each, dismissed=False)
         for each in commands_of(sessions(*[[RTK, BUN, LINT]] * 5), now=NOW)

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> None:
         if event in _ASKING:
             _ask(agent, event, own, given)
         elif event == "PostToolUseFailure":
-            _tell(agent, event, own, given, given.get("error"))
+            _tell(agent, event, own, given, _printed(given.get("error")))
         elif event == "PostToolUse":
             response = given.get("tool_response")
             if agent != _WITHOUT_STATUS:
@@ -163,10 +163,12 @@ def _failure_in(response: object) -> object:
     error, text = response.get("error"), response.get("llmContent")
     if isinstance(error, dict):
         return error.get("message")
-    if not isinstance(text, str) or not re.search(_STATUS, text):
-        return None
-    # In front of it may stand the command itself.
-    return text.partition("\nOutput: ")[2] or text
+    return _printed(text) if isinstance(text, str) and re.search(_STATUS, text) else None
+
+
+def _printed(text: object) -> object:
+    """Return what a call printed: in front of it may stand the command itself."""
+    return (text.partition("\nOutput: ")[2] or text) if isinstance(text, str) else text
 
 
 def _may_have_failed(output: object) -> bool:

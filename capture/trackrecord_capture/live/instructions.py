@@ -1,4 +1,4 @@
-"""The instructions that coding agents read by themselves: what stands there need not be told."""
+"""Instruction files of coding agents: nothing that is in them needs to be told."""
 
 from pathlib import Path
 from typing import Final

@@ -23,8 +23,8 @@ _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim", "dismissed"
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Compare a file of instructions, such as AGENTS.md, with the sessions: what does not work "
-    "in it, and a block with what it lacks. The file is never changed.",
+    help="Show what does not work in a file of instructions, such as AGENTS.md, and a block with "
+    "what it lacks. The file is never changed.",
 )
 @json_option
 @click.pass_context
