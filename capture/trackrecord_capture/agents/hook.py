@@ -167,7 +167,7 @@ def _failure_in(response: object) -> object:
 
 
 def _printed(text: object) -> object:
-    """Return what a call printed: in front of it may stand the command itself."""
+    """Return the output of a call, without the command that some agents put in front of it."""
     return (text.partition("\nOutput: ")[2] or text) if isinstance(text, str) else text
 
 

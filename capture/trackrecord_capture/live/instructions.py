@@ -1,4 +1,4 @@
-"""Instruction files of coding agents: nothing that is in them needs to be told."""
+"""Instruction files, which coding agents read by themselves, in a folder and its repository."""
 
 from pathlib import Path
 from typing import Final
