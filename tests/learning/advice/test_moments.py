@@ -155,6 +155,9 @@ def test_a_file_of_another_ending_is_named():
     )
     for other in ("api/jest.config.js", "web/jest.js", "web/jest.config.d.js"):
         assert hints(runs, msgspec.structs.replace(missing, file=other)) == []
+    top = sessions([opened("jest.config.ts")], [opened("jest.config.ts")])
+    assert hints(top, missing) == []
+    assert hints(top, msgspec.structs.replace(missing, file="jest.config.js"))
 
 
 def test_a_file_that_a_task_only_names_is_placed():

@@ -376,7 +376,7 @@ def _like(known: Known, missing: str, name: str) -> Hint | None:
     for other in [each for each in known.names if each.startswith(stem)]:
         if stem != "." and "." not in other[len(stem) :]:
             file = known.file(other)
-            if file is not None and folder.endswith(dirname(file.path)):
+            if file is not None and _is_below(folder, dirname(file.path)):
                 return Hint(
                     kind=HintKind.LIKE,
                     entry=f"{HintKind.LIKE}: {name}",
@@ -384,3 +384,8 @@ def _like(known: Known, missing: str, name: str) -> Hint | None:
                     proposed=file.path,
                 )
     return None
+
+
+def _is_below(folder: str, end: str) -> bool:
+    """Return whether a folder is the one that a path from the top of the repository names."""
+    return folder == end or bool(end and folder.endswith(f"/{end}"))
