@@ -13,6 +13,7 @@ from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -26,6 +27,7 @@ from .session_marks import Kind, SessionMark, SessionMarks
 
 _CHARACTERS_A_TOKEN: Final = 4
 _LONGEST_USUAL: Final = 320
+_NO_ADVICE: Final = AdviceDocument(project="", revision=0, computed_at=0.0)
 # Beyond 10,000 characters Claude Code hands on a preview only.
 _LONGEST: Final = 9000
 _ABOUT: Final = (
@@ -46,6 +48,16 @@ def attributed(records: str, project: str) -> str:
     # Nothing in it may pass for the end of what an agent wraps it in.
     text = text.replace("</", "< /")
     return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("\n")[0]
+
+
+def _beginning(advice: AdviceDocument, standing: str, folder: str) -> Sequence[str]:
+    """Return the lines of a session's start: what does not start, what runs, what is not here.
+
+    Nothing that runs is told that the agent's instructions name, which it reads by itself.
+    """
+    read = standing + (instructions_in(folder) if advice.usual else "")
+    usual = [each for each in advice.usual if each.line not in read]
+    return standing, usual_text(usual, _LONGEST_USUAL), advice.never
 
 
 ProjectOf = Callable[[str], str]
@@ -107,11 +119,15 @@ class HookAnswers:
         if not (project := self._project_of(asked.cwd)):
             return ""
         before = self._told.of(agent, asked.session_id, "session")
-        standing, others, same = self._facts(project, asked.cwd)
+        advice = self._reader.cached(project).advice or _NO_ADVICE
+        standing = advice.standing.get(this_machine()) or advice.standing.get("", "")
         is_told = bool(standing) and (kind == "session" or standing in before.text)
-        lines = "".join(f"- {line}\n" for line in (standing, *others) if line and kind == "session")
+        begins = _beginning(advice, standing, asked.cwd) if kind == "session" else ()
+        lines = "".join(f"- {line}\n" for line in begins if line)
         budget = self._budget(kind) - ceil(len(lines) / _CHARACTERS_A_TOKEN)
-        found = self._ask(agent, asked, kind, project, before, same if is_told else (), budget)
+        found = self._ask(
+            agent, asked, kind, project, before, advice.standing_lessons if is_told else (), budget
+        )
         said = found.prompt if found.arm == "withheld" else f"{lines}\n{found.prompt}".strip()
         text = redacted(attributed(said, project))
         entries = () if found.exposure is None else found.exposure.entries
@@ -120,21 +136,6 @@ class HookAnswers:
         if kind == "prompt" and found.exposure is not None:
             self._report(agent, asked, found.exposure, told)
         return text
-
-    def _facts(self, project: str, folder: str) -> tuple[str, Sequence[str], Sequence[str]]:
-        """Return what a session's start says of the repository.
-
-        That is what does not start; what most sessions run, without what the agent reads anyway,
-        and which files are not there; and the lessons that tell the first.
-        """
-        advice = self._reader.cached(project).advice
-        if advice is None:
-            return "", (), ()
-        standing = advice.standing.get(this_machine()) or advice.standing.get("", "")
-        read = standing + (instructions_in(folder) if advice.usual else "")
-        usual = [each for each in advice.usual if each.line not in read]
-        others = usual_text(usual, _LONGEST_USUAL), advice.never
-        return standing, others, advice.standing_lessons
 
     def _ask(
         self,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.advice.moments.commands import CommandState
+from trackrecord.learning.advice.moments.wording import KINDS
 from trackrecord.learning.text.inert import one_line
 
 from ..output.screen import console, on_terminal
@@ -32,7 +33,6 @@ _ENDED: Final = {
     "check before the last edit": "were checked before the last edit only",
     "interrupted": "had to be interrupted",
 }
-_RUNNING: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
 
 
 class PageFact(NamedTuple):
@@ -110,7 +110,7 @@ def print_check(name: str, project: str, check: InstructionCheck) -> None:
         out.print(f"{_name(name)} lacks; to paste:", style="bold cyan", markup=False)
         out.print()
         for each in check.lacks:
-            kind = _RUNNING.get(each.kind, each.kind)
+            kind = KINDS.get(each.kind, each.kind)
             out.print(f"- {kind}: `{each.line}`", markup=False, soft_wrap=True)
     if not facts and not check.lacks:
         _print_line(f"{_name(name)} agrees with the sessions of {_name(project)}")
@@ -171,7 +171,7 @@ def _failing_command(command: CommandAnswer) -> str:
     said = f"`{command.line}` {state}, in {_counted(command.sessions, 'session')}"
     if command.instead:
         return f"{said}; `{command.instead}` then did in {command.instead_sessions}"
-    return f"{said}: {_error(command.error)}" if command.error else said
+    return f"{said}: {one_line(command.error, _ERROR_CHARS)}" if command.error else said
 
 
 def _failing_tool(tool: FailingTool) -> str:
@@ -179,18 +179,14 @@ def _failing_tool(tool: FailingTool) -> str:
     said = f"`{name}` failed in {_counted(tool.sessions, 'session')}"
     if tool.error_sessions < tool.sessions:
         said += f", in {tool.error_sessions}"
-    said += f": {_error(tool.error)}"
+    said += f": {one_line(tool.error, _ERROR_CHARS)}"
     return f"{said}; it worked later in {tool.recovered}" if tool.recovered else said
-
-
-def _error(error: str) -> str:
-    return one_line(error, _ERROR_CHARS)
 
 
 def _running(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
     """Yield one line with what runs, by kind."""
     said = [
-        f"{_RUNNING.get(each.kind, each.kind)} `{each.line}` ({_counted(each.sessions, 'session')})"
+        f"{KINDS.get(each.kind, each.kind)} `{each.line}` ({_counted(each.sessions, 'session')})"
         for each in commands
         if each.state is CommandState.RUNS
     ]

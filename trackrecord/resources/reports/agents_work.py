@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.moments.calls import UNNAMED, TriedRun
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, CommandState
+from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.failures import error_template, names_its_remedy
 from trackrecord.resources.access.project_store import Transaction
@@ -31,7 +32,6 @@ _MOST_TOOLS: Final = 5
 _OFTEN: Final = 0.3
 _MOST_LESSONS: Final = 5
 _MOST_FAILING: Final = 5
-_FEWEST_SESSIONS: Final = 3
 # What these lessons say of a failing tool is told beside its counts already.
 _TOLD: Final = frozenset({LessonKind.FAILS})
 
@@ -165,9 +165,9 @@ def failing_tools(runs: Sequence[TriedRun], told: Set[str]) -> tuple[FailingTool
                 failed[call.tool][run.session] = True
     found = []
     for tool, sessions in failed.items():
-        if len(sessions) >= _FEWEST_SESSIONS:
+        if len(sessions) >= FEWEST_SESSIONS:
             error, seen = max(errors[tool].items(), key=lambda item: (len(item[1]), item[0]))
-            if len(seen) >= max(_FEWEST_SESSIONS, len(sessions) * _OFTEN):
+            if len(seen) >= max(FEWEST_SESSIONS, len(sessions) * _OFTEN):
                 recovered = sum(sessions.values())
                 found.append(FailingTool(tool, len(sessions), recovered, error, len(seen)))
     found.sort(key=lambda each: (-each.sessions, each.tool))
@@ -182,7 +182,7 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
     failing = [
         each
         for each in commands
-        if each.state is not CommandState.RUNS and each.sessions >= _FEWEST_SESSIONS
+        if each.state is not CommandState.RUNS and each.sessions >= FEWEST_SESSIONS
     ]
     failing.sort(key=lambda each: (not each.is_standing, -each.calls))
     runs: dict[tuple[str, str], CommandAnswer] = {}
@@ -192,5 +192,5 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
             key not in runs or each.sessions > runs[key].sessions
         ):
             runs[key] = each
-    running = [each for each in runs.values() if each.sessions >= _FEWEST_SESSIONS]
+    running = [each for each in runs.values() if each.sessions >= FEWEST_SESSIONS]
     return (*failing[:_MOST_FAILING], *running)

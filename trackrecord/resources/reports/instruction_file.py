@@ -7,13 +7,13 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, CommandState
+from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.experience.commands import CommandAnswer, commands_in
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
-_FEWEST_SESSIONS: Final = 3
 _OFTEN: Final = 5
 
 
@@ -72,13 +72,13 @@ def compared(
     missing = {
         path: len(sessions)
         for path, sessions in sorted(failed.items())
-        if len(sessions) >= _FEWEST_SESSIONS and path not in found and _names(text, path)
+        if len(sessions) >= FEWEST_SESSIONS and path not in found and _names(text, path)
     }
     broken = [
         each
         for each in commands
         if each.state in (CommandState.NEVER_RAN, CommandState.FAILS)
-        and each.sessions >= _FEWEST_SESSIONS
+        and each.sessions >= FEWEST_SESSIONS
         and _names(text, each.line)
     ]
     # A line that runs may be the end of one that does not.

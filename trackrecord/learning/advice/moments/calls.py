@@ -282,7 +282,10 @@ def told_line(command: str) -> str:
 
 def holds_check(line: str) -> bool:
     """Return whether a line is a command that runs a check, and hardly anything else."""
-    return _holds(line, CHECKS)
+    commands = _commands_of(line)
+    options = [[word for word in part if word.startswith("-")] for part in commands]
+    words = [_words_of(part, *own) for part, own in zip(commands, options, strict=True)]
+    return bool(words) and not any(map(CHECKS.isdisjoint, words))
 
 
 def work_of(line: str) -> str:
@@ -296,43 +299,39 @@ def work_of(line: str) -> str:
     """
     if len(line) > _LONGEST_WORK or _WORK.search(line) is None:
         return ""
-    return next((kind for kind, words in WORK.items() if _holds(line, words, is_work=True)), "")
+    commands = _commands_of(line)
+    if any(part[0] in _VERSIONS or UNNAMED.search(" ".join(part)) for part in commands):
+        return ""
+    named = [_words_of(part) for part in commands]
+    for kind, words in WORK.items():
+        if named and not any(map(words.isdisjoint, named)):
+            return kind
+    return ""
 
 
-def _holds(line: str, wanted: Set[str], *, is_work: bool = False) -> bool:
-    """Return whether each part of a line is named so, or only prepares the shell.
+def _commands_of(line: str) -> list[list[str]]:
+    """Return the commands of a line that do more than to prepare the shell.
 
-    None fetches something, or runs what another command or a text says.
-
-    Args:
-        line: the line.
-        wanted: words of names.
-        is_work: whether options are no names, and what looks at files or versions is left out.
+    None if something is fetched, or runs what another command or a text says.
     """
     if _INDIRECT.search(line) or one_line(line, LONGEST_LINE) != line:
-        return False
+        return []
     words = shlex.shlex(line, posix=True, punctuation_chars=True)
     words.whitespace_split = True
     try:
         parts = [[*part] for is_end, part in groupby(words, _ENDS.__contains__) if not is_end]
     except ValueError:  # a quote that does not end
-        return False
-    checks = [part for part in parts if not _PREPARES.match(" ".join(part))]
-    return bool(checks) and all(_is_named(part, wanted, is_work=is_work) for part in checks)
+        return []
+    return [part for part in parts if not _PREPARES.match(" ".join(part))]
 
 
-def _is_named(part: Sequence[str], wanted: Set[str], *, is_work: bool) -> bool:
-    """Return whether a name at the beginning of a command holds one of the wanted words."""
-    if is_work and (UNNAMED.search(" ".join(part)) or part[0] in _VERSIONS):
-        return False
+def _words_of(part: Sequence[str], *options: str) -> frozenset[str]:
+    """Return the words of the names at the beginning of a command; none of a sentence."""
     named = dropwhile(_ASSIGNED.match, part)
     names = list(takewhile(lambda word: _NAME.match(word) is not None, named))
-    options = {word.lstrip("-") for word in part if word.startswith("-") and not is_work}
-    return (
-        bool(names)
-        and sum(map(str.isalpha, part)) <= _MOST_WORDS
-        and not words_of(" ".join([*names, *options])).isdisjoint(wanted)
-    )
+    if not names or sum(map(str.isalpha, part)) > _MOST_WORDS:
+        return frozenset()
+    return words_of(" ".join([*names, *options]))
 
 
 def is_path(text: str) -> bool:

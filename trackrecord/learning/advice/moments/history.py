@@ -382,19 +382,18 @@ class CallHistory:
         never = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
         return tuple(sorted(never, key=lambda each: (-each[1], each[0]))[:_MOST_NEVER])
 
-    def usual_lines(self) -> tuple[UsualLine, ...]:
-        """Return, of each kind, the line that most of the last sessions ran with success."""
+    def _usual_lines(self, told: Mapping[str, Sequence[KnownLine]]) -> tuple[UsualLine, ...]:
+        """Return, of each kind, the line that most of the last sessions ran with success.
+
+        Args:
+            told: by kind, the lines that agents may read.
+        """
         last = list(self._checking)[-_LAST_CHECKING:]
         found = []
         for kind in USUAL_KINDS:
             ran = [
-                UsualLine(
-                    kind,
-                    line.line,
-                    len(self._lines[kind][line.line].outcomes.keys() & last),
-                    len(last),
-                )
-                for line in self._told_lines(kind)
+                UsualLine(kind, line.line, self._ran_in(line, last), len(last))
+                for line in told.get(kind, ())
                 if line.sessions >= _OFTEN
                 or (line.sessions >= FEWEST_SESSIONS and line.sessions >= len(self._checking))
             ]
@@ -403,6 +402,10 @@ class CallHistory:
             if best is not None and best.sessions >= len(last) / 2:
                 found.append(best)
         return tuple(found)
+
+    def _ran_in(self, line: KnownLine, sessions: Sequence[str]) -> int:
+        """Return in how many of these sessions a line ran."""
+        return len(self._lines[line.kind][line.line].outcomes.keys() & sessions)
 
     def need(self, key: str) -> KnownNeed | None:
         """Return what a command needs first; None if nothing is known."""
@@ -437,7 +440,7 @@ class CallHistory:
         checks = {kind: self._told_lines(kind) for kind in sorted(self._lines)}
         told = {each.line for lines in checks.values() for each in lines}
         return MomentFacts(
-            usual=self.usual_lines(),
+            usual=self._usual_lines(checks),
             never=self._never_found(),
             failures={
                 key: tuple(each if each.remedy in told else _without_remedy(each) for each in known)

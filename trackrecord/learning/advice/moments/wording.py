@@ -30,7 +30,8 @@ _RUN: Final = {
     "generate": "generating works",
     "start": "it starts",
 }
-_USUAL: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
+KINDS: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
+"""What kinds of checks are called in a list; others by their own names."""
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
@@ -63,7 +64,7 @@ def usual_text(lines: Sequence[UsualLine], most: int) -> str:
     said = ""
     for line in lines:
         which = f" of the last {line.of} sessions" if not said else ""
-        more = f"{_USUAL.get(line.kind, line.kind)} {code(line.line)} (in {line.sessions}{which})"
+        more = f"{KINDS.get(line.kind, line.kind)} {code(line.line)} (in {line.sessions}{which})"
         if len(said) + len(more) + 10 <= most:
             said += f", {more}" if said else f"Ran here: {more}"
     return f"{said}." if said else ""
