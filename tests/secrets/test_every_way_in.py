@@ -157,7 +157,8 @@ class Rollout:
             file.write(json.dumps(line) + "\n")
 
     def turn(self, name: str, text: str) -> None:
-        """A turn in which a text is asked, run and answered."""
+        """A turn in which a text is asked, run and answered; of this session alone, by its id."""
+        name = f"{self.thread}-{name}"
         event, item = "event_msg", "response_item"
         self._write(event, {"type": "task_started", "turn_id": name})
         self._write("turn_context", {"turn_id": name, "cwd": self._folder, "model": "m"})
@@ -176,7 +177,11 @@ def by_hooks(fleet: Fleet) -> None:
     rollout = Rollout(fleet, THREAD, f"/src/{PROJECT}")
     for number, text in enumerate(TEXTS):
         rollout.turn(f"t{number}", text)
-    given = {"type": "agent-turn-complete", "thread-id": THREAD, "turn-id": f"t{len(TEXTS) - 1}"}
+    given = {
+        "type": "agent-turn-complete",
+        "thread-id": THREAD,
+        "turn-id": f"{THREAD}-t{len(TEXTS) - 1}",
+    }
     given["last-assistant-message"] = TEXTS[0]
     wrapper = str(wrapper_path(fleet.served.home))
     subprocess.run([wrapper, "codex", json.dumps(given)], check=True, env={"HOME": str(fleet.user)})
