@@ -205,7 +205,7 @@ def _entries(answer: Rankings) -> list[Entry]:
             score=round(entry.score, 4),
         )
         for feed in FEEDS
-        for entry in getattr(answer, feed.field)
+        for entry in answer.told.get(feed.field, ())
     ]
 
 

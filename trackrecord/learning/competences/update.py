@@ -118,7 +118,7 @@ def follow(
     if successes <= 0:
         return RecordUpdate(RecordAction.UPDATED, _next_version(followed, now), standing)
     salience = reinforced(record.salience, record.lifecycle)
-    lifecycle = replace(record.lifecycle, last_reinforced_at=now)
+    lifecycle = replace(record.lifecycle, last_reinforced_at=_last_use(signature.tally, now))
     rationale = f"{standing}; salience {record.salience:.4g} to {salience:.4g}"
     stronger = replace(followed, salience=salience, lifecycle=lifecycle)
     return RecordUpdate(RecordAction.REINFORCED, _next_version(stronger, now), rationale)
@@ -182,12 +182,17 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
             half_life_days=rules.half_life_days,
             reinforcement_gain=rules.reinforcement_gain,
             min_salience=rules.min_salience,
-            last_reinforced_at=now,
+            last_reinforced_at=_last_use(tally, now),
         ),
         created_at=now,
         updated_at=now,
     )
     return RecordUpdate(RecordAction.CREATED, _followed(signature, blank), _standing(tally))
+
+
+def _last_use(tally: EpisodeTally, now: float) -> float:
+    """Return when the newest episode ended: a night that learns of it late makes it no newer."""
+    return now if tally.last_used_at is None else min(now, tally.last_used_at)
 
 
 def _next_version(record: Competence, now: float) -> Competence:

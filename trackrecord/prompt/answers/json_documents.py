@@ -8,11 +8,15 @@ from trackrecord.learning.text.times import iso
 
 from ..candidates.sections import FEEDS
 from ..documents.labels import shown
+from ..documents.rankings_document import RankedCompetence, RankedPattern
 from .context_answer import Context
 from .rankings_answer import Rankings
 
 # Fields of entries that are moments. They are ISO 8601 in JSON, as in the lists.
-INSTANTS: Final = ("ended_at", "last_seen", "last_validated")
+INSTANTS: Final = ("ended_at", "last_reinforced_at", "last_seen", "last_validated")
+# More of one section than these are not sent to every prompt; they can be listed.
+MOST_ENTRIES: Final = 100
+_UNSHOWN: Final = frozenset({"told", "fitting", "_learnt", "_explanation"})
 
 
 def rankings_document(answer: Rankings) -> dict[str, Any]:
@@ -21,16 +25,26 @@ def rankings_document(answer: Rankings) -> dict[str, Any]:
     Args:
         answer: the rankings.
     """
-    document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
+    document = {name: value for name, value in vars(answer).items() if name not in _UNSHOWN}
+    for feed in FEEDS:
+        entries = getattr(answer, feed.field)[:MOST_ENTRIES]
+        fitting = answer.fitting.get(feed.field, frozenset())
+        told = {entry.id for entry in answer.told.get(feed.field, ())}
+        document[feed.field] = [
+            _entry_document(each) | {"fits": each.id in fitting, "is_told": each.id in told}
+            for each in entries
+        ]
+    document["criteria"] = [_entry_document(entry) for entry in answer.criteria]
     document["why"] = answer.why
-    for name in (*(feed.field for feed in FEEDS), "criteria"):
-        document[name] = [_entry_document(entry) for entry in document[name]]
     return document
 
 
 def _entry_document(entry: msgspec.Struct) -> dict[str, Any]:
     document = shown(entry)
-    return document | {name: iso(document[name]) for name in INSTANTS if name in document}
+    document |= {name: iso(document[name]) for name in INSTANTS if name in document}
+    if isinstance(entry, (RankedPattern, RankedCompetence)):
+        document |= {"success_rate": entry.success_rate, "interval": entry.interval}
+    return document
 
 
 def context_document(answer: Context) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
@@ -77,6 +78,30 @@ class LearntEntries:
     def entries(self) -> list[Scored]:
         """All that compete, section by section."""
         return [each.scored for each in chain.from_iterable(self.by_field.values())]
+
+    @cached_property
+    def fitting(self) -> dict[str, frozenset[str]]:
+        """By field, the ids of the entries that have to do with the task or the project."""
+        return {
+            name: frozenset([offer.entry.id for offer in found.offers])
+            for name, found in self.offered.items()
+        }
+
+    def ranked(self, name: str) -> tuple[Any, ...]:
+        """Return all entries of a field: first those that fit the task, each group best first.
+
+        Args:
+            name: the field. What the question leaves out has no entries.
+        """
+        offered = self.offered.get(name)
+        if offered is None or self.known is None:
+            return ()
+        fitting = self.fitting[name]
+        found = [offer.entry for offer in _by_conditions(offered.offers, offered)]
+        found += [each for each in offered.pool if each.id not in fitting]
+        return tuple(
+            [in_language(each, self.known.language) for each in found[: self.known.question.limit]]
+        )
 
     def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Any, ...]]:
         """Return, by field, the entries whose candidates these are, best first."""

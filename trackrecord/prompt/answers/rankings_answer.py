@@ -1,6 +1,8 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
@@ -24,12 +26,14 @@ from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
 from .compose import Composition, compose
 from .explanation import LineReasons
+from .learnt_entries import LearntEntries
 
 if TYPE_CHECKING:
     # Agents that do not ask for it do without.
     from .why import Why
 
 _UNEXPLAINED: Final = LineReasons()
+_UNKNOWN: Final = LearntEntries()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
 
@@ -43,15 +47,10 @@ class Rankings:
 
     Attributes:
         project: whose experience this is.
-        patterns: recommended patterns that fitted, best first. One in the state "deprecated" is
-            recommended because such tasks go better with it all the same, or is tried.
-        anti_patterns: warnings that fitted, surest first.
-        lessons: lessons from tool calls that fitted, best first.
-        failing: tool procedures that no run succeeded with, as far as they fitted, surest first.
-        procedures: tool procedures that the successes of similar tasks used, as far as they
-            fitted, best first; none without a task.
-        competences: competence records that fitted, best first.
-        memories: memories that fitted, best first; with a task only those that have to do with it.
+        told: by section, the entries in the text, best first: "lessons", "anti_patterns",
+            "failing", "patterns", "procedures", "competences" and "memories".
+        fitting: by section, the ids of the entries that have to do with the task, or of those that
+            hold for the project without one.
         criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
             text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
@@ -75,13 +74,8 @@ class Rankings:
     """
 
     project: str
-    lessons: tuple[LessonEntry, ...] = ()
-    patterns: tuple[RankedPattern, ...] = ()
-    anti_patterns: tuple[RankedPattern, ...] = ()
-    failing: tuple[RankedFailure, ...] = ()
-    procedures: tuple[RankedProcedure, ...] = ()
-    competences: tuple[RankedCompetence, ...] = ()
-    memories: tuple[RankedMemory, ...] = ()
+    told: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    fitting: Mapping[str, frozenset[str]] = field(default_factory=dict)
     criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0
@@ -98,12 +92,52 @@ class Rankings:
     needs_more: bool = True
     chosen_by: ChosenBy | None = None
     compared_by: ComparedBy | None = None
+    _learnt: LearntEntries = field(default=_UNKNOWN, repr=False, compare=False)
     _explanation: LineReasons = field(default=_UNEXPLAINED, repr=False, compare=False)
+
+    @cached_property
+    def patterns(self) -> tuple[RankedPattern, ...]:
+        """All recommended patterns, those that fit the task first, best first.
+
+        One in the state "deprecated" is recommended because such tasks go better with it all the
+        same, or is tried.
+        """
+        return self._learnt.ranked("patterns")
+
+    @cached_property
+    def anti_patterns(self) -> tuple[RankedPattern, ...]:
+        """All warnings, those that fit the task first, surest first."""
+        return self._learnt.ranked("anti_patterns")
+
+    @cached_property
+    def competences(self) -> tuple[RankedCompetence, ...]:
+        """All competence records, those that fit the task first, best first."""
+        return self._learnt.ranked("competences")
+
+    @cached_property
+    def memories(self) -> tuple[RankedMemory, ...]:
+        """All memories, those that have to do with the task first, best first."""
+        return self._learnt.ranked("memories")
+
+    @property
+    def lessons(self) -> tuple[LessonEntry, ...]:
+        """The lessons from tool calls in the text, best first."""
+        return self.told.get("lessons", ())
+
+    @property
+    def failing(self) -> tuple[RankedFailure, ...]:
+        """The tool procedures in the text that no run succeeded with, surest first."""
+        return self.told.get("failing", ())
+
+    @property
+    def procedures(self) -> tuple[RankedProcedure, ...]:
+        """The tool procedures in the text that successes of similar tasks used, best first."""
+        return self.told.get("procedures", ())
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of the memories in the text, for the outcome of a task that used them."""
-        return tuple([memory.id for memory in self.memories])
+        return tuple([memory.id for memory in self.told.get("memories", ())])
 
     @property
     def why(self) -> "tuple[Why, ...]":
@@ -164,10 +198,10 @@ def answer_from(
     }
     if assignment.is_withheld:
         return Rankings(**of_all)
-    taken: dict[str, Any] = composed.taken_entries
     return Rankings(
         **of_all,
-        **taken,
+        told=composed.taken_entries,
+        fitting=learnt.fitting,
         prompt=composed.written(question.wording, question.language),
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
@@ -176,6 +210,7 @@ def answer_from(
         needs_more=composed.choice.needs_more,
         chosen_by=composed.choice.by,
         compared_by=compared_by(question.task, meaning),
+        _learnt=learnt,
         _explanation=explanation,
     )
 

@@ -164,6 +164,7 @@ def present_competence(record: Competence, *, now: float, base_rate: float) -> R
         lines={language: _competence_line(record, language) for language in LANGUAGES},
         instructions=instructions_of(step.tool for step in record.recipe),
         conditions=tuple(trigger.all_conditions for trigger in record.triggers),
+        last_reinforced_at=record.lifecycle.last_reinforced_at,
     )
 
 

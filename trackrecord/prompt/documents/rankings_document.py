@@ -16,6 +16,7 @@ import msgspec
 from trackrecord.learning.competences.conditions import KnownTrigger
 from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
@@ -91,6 +92,17 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     translations: dict[str, dict[str, str]] = {}
     record_lines: Lines = {}
 
+    @property
+    def success_rate(self) -> float | None:
+        """The share of its outcomes that reached their goal; None without any."""
+        total = self.success_count + self.failure_count
+        return self.success_count / total if total else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of the success rate."""
+        return wilson_interval(self.success_count, self.failure_count)
+
     def texts_in(self, language: Language) -> dict[str, str]:
         """Return its content and its reason in a language, as far as they differ."""
         # Imported only for another language than English: it takes an agent's memory.
@@ -149,6 +161,8 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
         instructions: its recipe as a phrase; a task is compared with it and with the triggers.
         conditions: for each trigger, the conditions under which it was seen.
         lang: the language of its label and its gist.
+        last_reinforced_at: when its newest success ended, seconds since the epoch; None where
+            another version wrote it.
     """
 
     id: str
@@ -167,6 +181,12 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
     expected_success: float = 0.5
     conditions: tuple[tuple[Any, ...], ...] = ()
     lang: str = "en"
+    last_reinforced_at: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of the success rate."""
+        return wilson_interval(self.success_count, self.failure_count)
 
     @property
     def known_triggers(self) -> tuple[KnownTrigger, ...]:

@@ -124,7 +124,7 @@ def _print_why(answer: Rankings) -> None:
 def _print(answer: Rankings) -> None:
     from trackrecord.prompt.candidates.sections import FEEDS
 
-    entries = [entry for feed in FEEDS for entry in getattr(answer, feed.field)]
+    entries = [entry for feed in FEEDS for entry in answer.told.get(feed.field, ())]
     ids = shown_ids([entry.id for entry in entries])
     rows = [(entry.label, entry.score, ids[entry.id], entry.gist) for entry in entries]
     if rows:

@@ -131,7 +131,7 @@ def _finding(tool: str, compared: _Compared) -> Finding:
 def with_remedies(findings: Sequence[Finding]) -> list[Finding]:
     """Return findings with each remedy in the line of the failure that it mends.
 
-    A remedy of which no failure is known stands for itself.
+    A remedy of which no failure is known is told by itself.
 
     Args:
         findings: the strongest of any two comes first.
@@ -146,12 +146,26 @@ def with_remedies(findings: Sequence[Finding]) -> list[Finding]:
         ):
             failures[each.tools[0], each.actor] = place
     told = set()
-    for place, each in enumerate(findings):
+    for place, each in sorted(enumerate(findings), key=lambda numbered: _is_exception(numbered[1])):
         failure = failures.get((each.tools[0], each.actor))
-        if each.kind is LessonKind.THEN_WORKS and failure is not None:
+        if failure is not None and _mends(each, kept[failure]):
             kept[failure] = _told_with(kept[failure], each)
             told.add(place)
     return [each for place, each in enumerate(kept) if place not in told]
+
+
+def _is_exception(finding: Finding) -> bool:
+    """Return whether a tool at times works without what it needs: trying again is told before."""
+    return finding.kind is LessonKind.NEEDS_FIRST and (finding.effect or 0.0) < _NEARLY_ALWAYS
+
+
+def _mends(finding: Finding, failure: Finding) -> bool:
+    """Return whether a finding says what works after a tool's failure, or instead of it."""
+    if finding.kind is LessonKind.NEEDS_FIRST:
+        # Other failures of the tool have other causes.
+        is_its = 2 * failure.failing_calls >= finding.failing_calls and not finding.is_over
+        return is_its and failure.remedy is None
+    return finding.kind is LessonKind.THEN_WORKS
 
 
 def _told_with(failure: Finding, mended: Finding) -> Finding:
@@ -183,22 +197,9 @@ def merged(findings: Sequence[Finding]) -> list[Finding]:
         if place is None:
             kept.append(finding)
             also.append(finding.also)
-        elif _mends(finding, kept[place]):
-            kept[place] = _told_with(kept[place], finding)
-            also[place] += finding.also
         else:
             also[place] += (finding.lines["en"], *finding.also)
     return [replace(each, also=lines) for each, lines in zip(kept, also, strict=True)]
-
-
-def _mends(finding: Finding, failure: Finding) -> bool:
-    """Return whether a finding says what must come before the call that fails."""
-    return (
-        finding.kind is LessonKind.NEEDS_FIRST
-        and failure.kind is LessonKind.FAILS
-        and failure.remedy is None
-        and (finding.tools[0], finding.actor) == (failure.tools[0], failure.actor)
-    )
 
 
 def _overlap(one: Finding, other: Finding) -> bool:
@@ -235,6 +236,8 @@ _KINDS: Final[tuple[Counting, ...]] = (
     find_remedies,
 )
 _ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
+# With what it needs a tool works, and without it does not, in so many more of its calls.
+_NEARLY_ALWAYS: Final = 0.9
 # What hits fewer than one task in twenty, or makes less of a difference, is not worth a line.
 _WORTH_A_LINE: Final = 0.05
 # So many decayed tasks make half of a lesson's full strength.

@@ -1,7 +1,7 @@
 """Needs: calls whose earlier presence in the run goes with a tool's success."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from typing import Final
@@ -12,6 +12,7 @@ from ..finding import Finding
 from ..history import History, may_fail
 from ..lesson import LessonKind
 from ..rules import LessonRules
+from ..span import span_of
 from ..wording import tool_text
 
 _LEVEL: Final = 0.1
@@ -31,7 +32,13 @@ _Call = tuple[int, int, bool]
 
 @dataclass(frozen=True)
 class _Pair:
-    """A tool, a caller whose earlier call makes a difference, and the difference."""
+    """A tool, a caller whose earlier call makes a difference, and the difference.
+
+    Attributes:
+        positions: the runs in which it was called after that one.
+        without: the runs in which it was called without.
+        failing_without: those of them in which it failed.
+    """
 
     tool: int
     earlier: int
@@ -41,6 +48,8 @@ class _Pair:
     error: float
     probability: float
     positions: tuple[int, ...]
+    without: tuple[int, ...]
+    failing_without: tuple[int, ...]
 
 
 def find_needs(history: History, _rules: LessonRules) -> Iterator[Finding]:
@@ -133,14 +142,11 @@ def _pairs(
 
 def _pair(history: History, tool: int, calls: list[_Call], bit: int, caller: int) -> _Pair | None:
     clusters: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    positions = set()
     for position, earlier, failed in calls:
         cluster = clusters[history.tasks[position]]
         arm = 0 if earlier & bit else 2
         cluster[arm] += 1
         cluster[arm + 1] += not failed
-        if arm == 0:
-            positions.add(position)
     if min(sum(c[0] > 0 for c in clusters.values()), sum(c[2] > 0 for c in clusters.values())) < 3:
         return None
     if len(clusters) < _MIN_TASKS:
@@ -151,8 +157,14 @@ def _pair(history: History, tool: int, calls: list[_Call], bit: int, caller: int
     deviate = as_normal(difference / error, count - 1) if error else 0.0
     return _Pair(
         tool, caller, (hits, n), (other_hits, m), difference, error, two_sided(deviate),
-        tuple(sorted(positions)),
+        _runs(position for position, earlier, _ in calls if earlier & bit),
+        _runs(position for position, earlier, _ in calls if not earlier & bit),
+        _runs(position for position, earlier, failed in calls if failed and not earlier & bit),
     )  # fmt: skip
+
+
+def _runs(positions: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(positions)))
 
 
 def _finding(history: History, pair: _Pair) -> Finding:
@@ -172,6 +184,8 @@ def _finding(history: History, pair: _Pair) -> Finding:
         interval=(low, high),
         effect=pair.difference,
         sure=max(0.0, low),
+        # What it needed it may need no more.
+        is_over=span_of(history, pair.without, pair.failing_without).is_over,
         remedy={
             "en": f"it succeeded in {hits} of {n} calls with {earlier[0]} earlier in the run, in "
             f"{other_hits} of {m} calls without",

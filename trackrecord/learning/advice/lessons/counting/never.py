@@ -51,6 +51,8 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
             # They were cut short, wherever that was: one fact, not one for each last step.
             found["unfinished", (closing,)].append(position)
             continue
+        if history.runs[position].steps[-1].failed:
+            continue  # The failure is the fact.
         last = calls[-1]
         found["ends", (last,)].append(position)
         before = next((call for call in reversed(calls) if call != last), None)
