@@ -131,7 +131,7 @@ def until(holds, seconds=30.0):
 def test_a_record_is_found_by_its_meaning(settings, fake_client):
     """The answer says that it was compared so; by words there is nothing."""
     answer = RankingsReader(settings, fake_client).read(task=TASK)
-    assert [each.id for each in answer.competences] == ["ci"]
+    assert [each.id for each in answer.told["competences"]] == ["ci"]
     assert answer.compared_by == "embeddings"
     assert "red build" in answer.prompt
     assert [why.reason.split(";")[0] for why in answer.why if why.is_in] == [
@@ -139,7 +139,7 @@ def test_a_record_is_found_by_its_meaning(settings, fake_client):
     ]
     by_words = RankingsReader(load_settings(home=settings.home), fake_client).read(task=TASK)
     assert by_words.compared_by == "words"
-    assert [each.id for each in by_words.competences] != ["ci"]
+    assert [each.id for each in by_words.told["competences"]] != ["ci"]
 
 
 def test_the_endpoint_is_asked_once_for_a_task(settings, fake_client, endpoint):
@@ -249,7 +249,7 @@ def test_records_without_a_vector_are_compared_by_words(fake_client, home, endpo
     embedded(fake_client, settings)
     put(fake_client, settings, *RECORDS, record("new", "everything broken", "b"), revision=2)
     answer = RankingsReader(settings, fake_client).read(task=TASK)
-    assert {each.id for each in answer.competences} == {"ci", "new"}
+    assert {each.id for each in answer.told["competences"]} == {"ci", "new"}
 
 
 def test_while_the_endpoint_is_away_the_worker_leaves_it_alone(fake_client, home, endpoint):

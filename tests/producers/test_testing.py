@@ -183,7 +183,7 @@ def test_rankings_answer_from_what_a_test_gives(monkeypatch):
     ):
         known = trackrecord.rankings(task="login test")
         assert [each.id for each in known.patterns] == ["tests-first"]
-        assert [each.text for each in known.memories] == ["The login test needs port 5432"]
+        assert [each.text for each in known.told["memories"]] == ["The login test needs port 5432"]
         for line in ("- tests-first", "- AVOID: big-bang", "read the login log"):
             assert line in known.prompt
         assert (known.problem, known.is_stale) == (None, False)

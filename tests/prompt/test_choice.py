@@ -90,7 +90,7 @@ def test_one_record_that_fits_is_as_sure_as_its_score():
     answer = ask(document(LINUX))
     assert answer.chosen_by == "records"
     assert answer.compared_by == "words"
-    assert answer.confidence == answer.competences[0].score
+    assert answer.confidence == answer.told["competences"][0].score
     assert not answer.needs_more
 
 
@@ -103,7 +103,7 @@ def test_what_runs_say_of_a_procedure_holds_whatever_its_record_is_called(name, 
     procedures = tuple(replace_fields(each, is_recipe=True) for each in counted.procedures)
     named = record("named", ["make", "apt"], skill_name=name)
     answer = ask(document(named), "", given=replace_fields(counted, procedures=procedures))
-    assert [each.id for each in answer.competences] == ["named"] * is_good
+    assert [each.id for each in answer.told["competences"]] == ["named"] * is_good
 
 
 def test_the_rule_of_the_store_decides_when_more_is_needed():
@@ -129,9 +129,9 @@ def test_what_somebody_disputes_is_no_candidate_of_the_votes():
 def test_the_record_that_was_used_under_the_tasks_conditions_comes_first():
     """The best of two with one signal is the one that fits; nothing more is needed."""
     found = document(LINUX, WINDOWS)
-    assert [each.id for each in ask(found).competences] == ["on-linux", "on-windows"]
+    assert [each.id for each in ask(found).told["competences"]] == ["on-linux", "on-windows"]
     answer = ask(found, conditions={"os": "windows"})
-    assert [each.id for each in answer.competences] == ["on-windows", "on-linux"]
+    assert [each.id for each in answer.told["competences"]] == ["on-windows", "on-linux"]
     assert not answer.needs_more
     said = "apt → make [9 of 9 runs succeeded] (under other conditions: os=linux)"
     assert said in answer.prompt
@@ -175,11 +175,11 @@ def test_a_document_of_an_earlier_version_has_no_conditions():
 
     old = msgspec.json.decode(encode_document(document(LINUX, WINDOWS)))
     for each in old["competences"]:
-        del each[-2:]
+        del each[-3:]
     del old["needs_more_below"]
     found = decode_document(msgspec.json.encode(old))
     answer = ask(found, conditions={"os": "windows"})
-    assert [each.id for each in answer.competences] == ["on-linux", "on-windows"]
+    assert [each.id for each in answer.told["competences"]] == ["on-linux", "on-windows"]
 
 
 def test_a_procedure_is_told_of_once():
@@ -187,5 +187,5 @@ def test_a_procedure_is_told_of_once():
     runs = [(["make", "apt"], 6, 0), (["look"], 0, 9)]
     answer = ask(document(LINUX), given=advice({TASK: runs, f"{TASK} again": runs}))
     assert [each.tools for each in answer.procedures] == [("make", "apt")]
-    assert answer.competences == ()
+    assert answer.told["competences"] == ()
     assert [why.section for why in answer.why if "make" in why.text].count("competences") == 0

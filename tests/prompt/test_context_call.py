@@ -241,7 +241,14 @@ def test_rankings_name_what_did_not_fit(fake_client, settings, process):
     """Best first; with a budget for all there is nothing to name."""
     write_document(fake_client, settings, LEARNT)
     answer = trackrecord.rankings(project="p", budget=60)
-    taken = {each.id for each in (*answer.patterns, *answer.anti_patterns, *answer.competences)}
+    taken = {
+        each.id
+        for each in (
+            *answer.told["patterns"],
+            *answer.told["anti_patterns"],
+            *answer.told["competences"],
+        )
+    }
     everything = (*LEARNT.patterns, *LEARNT.anti_patterns, *LEARNT.competences)
     scores = {each.id: each.score for each in everything}
     assert set(answer.over_budget) == set(scores) - taken

@@ -47,8 +47,8 @@ PITFALL = memory("m2", "KNOWN PITFALL: The login test hides errors", kind=Memory
 def test_with_a_task():
     """What has words in common with it, and nothing else."""
     found = answer(task="the login test fails", memories=(CACHE, PITFALL))
-    assert [each.id for each in found.memories] == ["m2"]
-    assert found.memories[0].score == pytest.approx(0.85)
+    assert [each.id for each in found.told["memories"]] == ["m2"]
+    assert found.told["memories"][0].score == pytest.approx(0.85)
     assert found.prompt == (
         "## Memories\n\n- an agent noted, known as a pitfall: "
         '"The login test hides errors" [confidence 0.5]'
@@ -66,7 +66,7 @@ def test_the_budget_holds(texts, budget, language):
         memories=tuple(memory(f"m{n}", f"x {text}") for n, text in enumerate(texts)),
     )
     assert ceil(len(found.prompt) * 0.30) <= found.tokens <= budget
-    assert found.left_out == len(texts) - len(found.memories)
+    assert found.left_out == len(texts) - len(found.told["memories"])
 
 
 @given(st.text())

@@ -122,9 +122,9 @@ def test_limit_and_budget_say_what_they_left_out(fake_client, settings, reader):
     assert len(reader.read(project="p", limit=3).patterns) == 3
     assert reader.read(project="p", limit=3).left_out == 24
     small = reader.read(project="p", budget=60)
-    assert 0 < len(small.patterns) < 20
+    assert 0 < len(small.told["patterns"]) < 20
     assert small.tokens <= 60
-    assert small.left_out == 27 - len(small.patterns)
+    assert small.left_out == 27 - len(small.told["patterns"])
     nothing = reader.read(project="p", budget=0)
     assert (nothing.prompt, nothing.left_out) == ("", 27)
 

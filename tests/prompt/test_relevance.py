@@ -90,8 +90,11 @@ def test_patterns_and_warnings_of_such_tasks():
     }
     refund = asked(counted, "refund an order", **parts)
     repair = asked(counted, "repair the build", **parts)
-    assert (ids(refund.patterns), ids(refund.anti_patterns)) == (["ask-first"], [])
-    assert (ids(repair.patterns), ids(repair.anti_patterns)) == (["small-steps"], ["anti-big-bang"])
+    assert (ids(refund.told["patterns"]), ids(refund.told["anti_patterns"])) == (["ask-first"], [])
+    assert (ids(repair.told["patterns"]), ids(repair.told["anti_patterns"])) == (
+        ["small-steps"],
+        ["anti-big-bang"],
+    )
 
 
 def test_what_is_no_better_than_what_such_tasks_do_otherwise_is_not_recommended():
@@ -158,7 +161,7 @@ def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
     )
     both = (pattern("act-now", "established", 0.6), pattern("look-first", "established", 0.6))
     answer = asked(counted, task, patterns=both)
-    assert ids(answer.patterns) == [best]
+    assert ids(answer.told["patterns"]) == [best]
     document = RankingsDocument(project="p", revision=1, computed_at=NOW)
     known = PromptInputs(PromptQuestion("p", task), document, counted)
     better = [each.signature for each, _ in _surely_better(known)]
@@ -250,7 +253,7 @@ def test_no_section_takes_more_than_its_share_while_others_need_it():
     both = asked(advice({}, lessons=many), memories=memories)
     alone = asked(advice({}, lessons=many))
     assert len(alone.lessons) > len(both.lessons) > 1
-    assert len(both.memories) > 1
+    assert len(both.told["memories"]) > 1
     assert max(both.tokens, alone.tokens) <= 400
 
 

@@ -55,8 +55,8 @@ def test_a_later_version_of_the_cache(fake_client, settings, reader) -> None:
     write_document(fake_client, settings, document(known, later, mute, silent))
     for language in ("en", "zh"):
         answer = reader.read(project="p", lang=language)
-        assert [each.id for each in answer.patterns] == ["known"]
-        assert answer.anti_patterns == ()
+        assert [each.id for each in answer.told["patterns"]] == ["known"]
+        assert answer.told["anti_patterns"] == ()
         assert answer.left_out == 3
         assert answer.prompt.count("\n- ") == 1
 
@@ -120,7 +120,7 @@ def test_contents_stay_one_line_each(written, budget: int) -> None:
                 now=2.0,
                 memory_rules=MemoryRules(),
             )
-            given_out = len(answer.patterns) + len(answer.anti_patterns)
+            given_out = len(answer.told["patterns"]) + len(answer.told["anti_patterns"])
             lines = answer.prompt.splitlines()
             assert sum(line.startswith("- ") for line in lines) == given_out
             assert sum(line.startswith("#") for line in lines) <= 2

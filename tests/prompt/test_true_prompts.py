@@ -194,9 +194,9 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
     exposure_plan = exposure_plan_of(question, known, holdout=0.0, explore=explore)
     answer = asked(document, counted, None, language, exposure_plan=exposure_plan)
     lines = answer.prompt.split("\n")
-    warned = {each.id.removeprefix("anti-") for each in answer.anti_patterns}
-    assert not warned & {each.id for each in answer.patterns}
-    for pattern in answer.patterns:
+    warned = {each.id.removeprefix("anti-") for each in answer.told["anti_patterns"]}
+    assert not warned & {each.id for each in answer.told["patterns"]}
+    for pattern in answer.told["patterns"]:
         (line,) = (
             each
             for each in lines

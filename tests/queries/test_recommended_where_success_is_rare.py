@@ -102,8 +102,8 @@ def test_the_best_is_recommended_with_its_numbers(store):
         assert int(points) == round(100 * effect) >= 1
         assert 'strategy "plan first". Failed' not in answer.prompt
         assert 'AVOID: an agent\'s strategy "guess"' in answer.prompt
-        assert {each.id for each in answer.patterns} >= {"plan-first"}
-        (entry,) = (each for each in answer.patterns if each.id == "plan-first")
+        assert {each.id for each in answer.told["patterns"]} >= {"plan-first"}
+        (entry,) = (each for each in answer.told["patterns"] if each.id == "plan-first")
         assert (entry.state, entry.label, entry.is_negative) == ("candidate", "candidate", False)
         assert (entry.success_count + entry.failure_count) == 80
 
@@ -118,26 +118,26 @@ def test_what_a_person_has_decided_is_never_recommended_against_them(hard):
     rankings, advice = documents(hard)
     for number in range(40):
         answer = asked(rankings, advice, task_id=f"t{number}", explore="full")
-        assert "plan-first" not in {each.id for each in answer.patterns}
+        assert "plan-first" not in {each.id for each in answer.told["patterns"]}
 
 
 def test_exploring_reaches_every_pattern(hard):
     """Marked, the same on a retry; nobody is told to do and to avoid the same."""
     rankings, advice = documents(hard)
-    usual = {each.id for each in asked(rankings, advice).patterns}
+    usual = {each.id for each in asked(rankings, advice).told["patterns"]}
     reached = set()
     for number in range(99):
         answer = asked(rankings, advice, task_id=f"t{number}", explore="full")
         again = asked(rankings, advice, task_id=f"t{number}", explore="full")
-        assert (again.prompt, again.patterns) == (answer.prompt, answer.patterns)
-        assert not {f"anti-{each.id}" for each in answer.patterns} & {
-            each.id for each in answer.anti_patterns
+        assert (again.prompt, again.told["patterns"]) == (answer.prompt, answer.told["patterns"])
+        assert not {f"anti-{each.id}" for each in answer.told["patterns"]} & {
+            each.id for each in answer.told["anti_patterns"]
         }
-        for entry in answer.patterns:
+        for entry in answer.told["patterns"]:
             (line,) = (each for each in answer.prompt.split("\n") if f'"{entry.content}" [' in each)
             assert entry.id in usual or line.endswith((TRIED["en"], TRIED_ANYWAY["en"]))
-        assert len({each.id for each in answer.patterns} - usual) <= 2
-        reached |= {each.id for each in answer.patterns}
+        assert len({each.id for each in answer.told["patterns"]} - usual) <= 2
+        reached |= {each.id for each in answer.told["patterns"]}
     assert usual == {"plan-first"}
     assert reached >= {"plan-first", "ask", "skip", "retry"}
 
@@ -161,9 +161,9 @@ def test_what_is_tried_has_to_do_with_the_task(hard):
     )
     for number in range(99):
         answer = asked(rankings, elsewhere, task_id=f"t{number}", explore="full")
-        assert not {"ask", "skip"} & {each.id for each in answer.patterns}
+        assert not {"ask", "skip"} & {each.id for each in answer.told["patterns"]}
         warnings = asked(
             rankings, incomparable, task_id=f"t{number}", explore="full",
             wanted=SectionFilter(frozenset({"anti_patterns"})),
         )  # fmt: skip
-        assert "anti-skip" in {each.id for each in warnings.anti_patterns}
+        assert "anti-skip" in {each.id for each in warnings.told["anti_patterns"]}

@@ -16,7 +16,7 @@ from .rankings_answer import Rankings
 INSTANTS: Final = ("ended_at", "last_reinforced_at", "last_seen", "last_validated")
 # More of one section than these are not sent to every prompt; they can be listed.
 MOST_ENTRIES: Final = 100
-_UNSHOWN: Final = frozenset({"told", "fitting", "_learnt", "_explanation"})
+_UNSHOWN: Final = frozenset({"told", "_details"})
 
 
 def rankings_document(answer: Rankings) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
@@ -25,20 +24,18 @@ from ..documents.rankings_document import (
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
 from .compose import Composition, compose
-from .explanation import LineReasons
-from .learnt_entries import LearntEntries
+from .details import AnswerDetails
 
 if TYPE_CHECKING:
     # Agents that do not ask for it do without.
     from .why import Why
 
-_UNEXPLAINED: Final = LineReasons()
-_UNKNOWN: Final = LearntEntries()
+_NO_DETAILS: Final = AnswerDetails()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
 
 # What was composed of the same documents without a task, and why, by the question.
-Compositions = dict[tuple[Any, ...], tuple[Composition, LineReasons]]
+Compositions = dict[tuple[Any, ...], tuple[Composition, AnswerDetails]]
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,6 @@ class Rankings:
         project: whose experience this is.
         told: by section, the entries in the text, best first: "lessons", "anti_patterns",
             "failing", "patterns", "procedures", "competences" and "memories".
-        fitting: by section, the ids of the entries that have to do with the task, or of those that
-            hold for the project without one.
         criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
             text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
@@ -75,7 +70,6 @@ class Rankings:
 
     project: str
     told: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    fitting: Mapping[str, frozenset[str]] = field(default_factory=dict)
     criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0
@@ -92,32 +86,36 @@ class Rankings:
     needs_more: bool = True
     chosen_by: ChosenBy | None = None
     compared_by: ComparedBy | None = None
-    _learnt: LearntEntries = field(default=_UNKNOWN, repr=False, compare=False)
-    _explanation: LineReasons = field(default=_UNEXPLAINED, repr=False, compare=False)
+    _details: AnswerDetails = field(default=_NO_DETAILS, repr=False, compare=False)
 
-    @cached_property
+    @property
+    def fitting(self) -> Mapping[str, frozenset[str]]:
+        """By section, the ids of the entries that fit the task; without one, the project."""
+        return self._details.fitting
+
+    @property
     def patterns(self) -> tuple[RankedPattern, ...]:
         """All recommended patterns, those that fit the task first, best first.
 
         One in the state "deprecated" is recommended because such tasks go better with it all the
         same, or is tried.
         """
-        return self._learnt.ranked("patterns")
+        return self._details.ranked["patterns"]
 
-    @cached_property
+    @property
     def anti_patterns(self) -> tuple[RankedPattern, ...]:
         """All warnings, those that fit the task first, surest first."""
-        return self._learnt.ranked("anti_patterns")
+        return self._details.ranked["anti_patterns"]
 
-    @cached_property
+    @property
     def competences(self) -> tuple[RankedCompetence, ...]:
         """All competence records, those that fit the task first, best first."""
-        return self._learnt.ranked("competences")
+        return self._details.ranked["competences"]
 
-    @cached_property
+    @property
     def memories(self) -> tuple[RankedMemory, ...]:
         """All memories, those that have to do with the task first, best first."""
-        return self._learnt.ranked("memories")
+        return self._details.ranked["memories"]
 
     @property
     def lessons(self) -> tuple[LessonEntry, ...]:
@@ -142,7 +140,7 @@ class Rankings:
     @property
     def why(self) -> "tuple[Why, ...]":
         """Return why each line is in the text, and why the best ten others are not."""
-        return self._explanation.reasons
+        return self._details.reasons
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
@@ -177,7 +175,7 @@ def answer_from(
     found = _composed(
         PromptInputs(question, document, known.advice, rules, exposure_plan, meaning), made
     )
-    composed, explanation = found
+    composed, details = found
     selection, learnt = composed.selection, composed.learnt
     assignment = exposure_plan.assignment
     of_all: dict[str, Any] = {
@@ -201,7 +199,6 @@ def answer_from(
     return Rankings(
         **of_all,
         told=composed.taken_entries,
-        fitting=learnt.fitting,
         prompt=composed.written(question.wording, question.language),
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
@@ -210,12 +207,11 @@ def answer_from(
         needs_more=composed.choice.needs_more,
         chosen_by=composed.choice.by,
         compared_by=compared_by(question.task, meaning),
-        _learnt=learnt,
-        _explanation=explanation,
+        _details=details,
     )
 
 
-def _composed(known: PromptInputs, made: Compositions | None) -> tuple[Composition, LineReasons]:
+def _composed(known: PromptInputs, made: Compositions | None) -> tuple[Composition, AnswerDetails]:
     question, rules = known.question, known.rules.context
     most = _most(question, rules)
     key = rules, most, question.budget, question.language, question.sections, question.source
@@ -225,7 +221,7 @@ def _composed(known: PromptInputs, made: Compositions | None) -> tuple[Compositi
     found = None if seen is None else seen.get(key)
     if found is None:
         composed = compose(question, known, rules, most=most)
-        found = composed, LineReasons(composed, question.budget)
+        found = composed, AnswerDetails(composed, question.budget)
         if seen is not None and len(seen) < _MOST_REMEMBERED:
             seen[key] = found
     return found
