@@ -51,9 +51,9 @@ def first_handed(explore: Explore) -> Callable[[Sequence[Arm], int, int], Callab
             if untried:
                 return untried[task % len(untried)]
             answer = handed(rankings, advice, str(task), explore)
-            if answer.patterns:
-                return int(answer.patterns[0].id)
-            warned = {int(each.id.removeprefix("anti-")) for each in answer.anti_patterns}
+            if answer.told["patterns"]:
+                return int(answer.told["patterns"][0].id)
+            warned = {int(each.id.removeprefix("anti-")) for each in answer.told["anti_patterns"]}
             left = [place for place in range(len(arms)) if place not in warned]
             return random.Random(f"{seed}/{task}").choice(left or range(len(arms)))
 

@@ -108,16 +108,16 @@ def said(answers: Iterable[Rankings]) -> dict[str, int]:
     """Return the number of lines that claim an association with success, by kind."""
     answers = list(answers)
     return {
-        "procedures": sum(len(each.procedures) + len(each.competences) for each in answers),
+        "procedures": sum(len(each.procedures) + len(each.told["competences"]) for each in answers),
         "comparisons": sum(
             _POINTS in line
             for each in answers
-            for pattern in each.patterns
+            for pattern in each.told["patterns"]
             for line in (pattern.lines["en"],)
         ),
         "lessons": sum(lesson.kind in _COMPARING for each in answers for lesson in each.lessons),
         "failing": sum(len(each.failing) for each in answers),
-        "warnings": sum(len(each.anti_patterns) for each in answers),
+        "warnings": sum(len(each.told["anti_patterns"]) for each in answers),
     }
 
 

@@ -145,10 +145,10 @@ def prompt_of(runs: Sequence[Run], task: str = LAMP[0], *, is_claim: bool = True
 def said_of(answer: Rankings) -> tuple[list[str], list[str], list[str]]:
     """Return the patterns, the warnings and the procedures of a prompt, in their order."""
     tools = [each.tools for each in answer.procedures]
-    tools += [tuple(step["tool"] for step in each.recipe) for each in answer.competences]
+    tools += [tuple(step["tool"] for step in each.recipe) for each in answer.told["competences"]]
     return (
-        [each.id for each in answer.patterns],
-        [each.id for each in answer.anti_patterns],
+        [each.id for each in answer.told["patterns"]],
+        [each.id for each in answer.told["anti_patterns"]],
         list(dict.fromkeys(" ".join(each) for each in tools)),
     )
 

@@ -117,7 +117,7 @@ def _product(explore: Explore) -> Callable[[int], Policy]:
             if not documents:
                 return None
             answer = handed(*documents[0], str(number), explore, task=text)
-            return int(answer.patterns[0].id) if answer.patterns else None
+            return int(answer.told["patterns"][0].id) if answer.told["patterns"] else None
 
         return Policy(learn, choose)
 
