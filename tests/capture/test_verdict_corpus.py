@@ -15,6 +15,8 @@ from trackrecord_capture.verdict.checks import results_by_call
 from trackrecord_capture.verdict.verdict import verdict_of
 
 FILES: Final = ("outputs.txt", "held_out.txt", "recorded.jsonl", "more_outputs.jsonl")
+# Of runners that no rule was written for.
+UNSEEN: Final = "unseen.jsonl"
 NO_FAILURE: Final = frozenset({"passed", "cut", "not started", "hidden"})
 STARTED: Final = frozenset({"passed", "failed", "cut", "hidden"})
 # The exit status of these forms of a command line is the check's own.
@@ -60,7 +62,7 @@ def test_the_corpus_is_wide():
     assert len({check.tool for file in FILES for check in outputs_in(file)}) >= 40
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", [*FILES, UNSEEN])
 def test_how_checks_ended(file: str):
     """However a check is run, neither its failure nor one that checked nothing is a success.
 
@@ -76,7 +78,9 @@ def test_how_checks_ended(file: str):
 
 def test_tests_that_did_not_start():
     """Nine in ten are found where the status is their own; hardly anything else counts as such."""
-    results = [each for file in FILES for each in _results(file) if _is_of_tests(each[0])]
+    results = [
+        each for file in (*FILES, UNSEEN) for each in _results(file) if _is_of_tests(each[0])
+    ]
     own = [each for each in results if each[0].form in OWN_STATUS]
     stuck = [state == "not started" for check, _, state in own if check.ending == "not started"]
     assert len(stuck) > 500

@@ -101,7 +101,8 @@ def test_new_successes_reinforce(fleet: Fleet) -> None:
     record = fleet.records()["a+b"]
     assert record.performance.success_count == 4
     assert record.salience == pytest.approx(0.6)
-    assert record.lifecycle.last_reinforced_at == 200.0
+    # When the newest run ended, and not when that was learnt.
+    assert record.lifecycle.last_reinforced_at == 10.0
     assert [step.tool for step in record.recipe] == ["b", "a"]
     assert fleet.revision == 200_000  # of the run at 200 s, in milliseconds
 

@@ -13,11 +13,19 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 import trackrecord
-from trackrecord.prompt.answers.json_documents import INSTANTS
+from trackrecord.prompt.answers import why
+from trackrecord.prompt.answers.json_documents import INSTANTS, NOT_IN_JSON
 from trackrecord.prompt.answers.rankings_answer import Rankings
-from trackrecord.prompt.answers.why import Why
 from trackrecord.prompt.documents.advice_document import LessonEntry
 from trackrecord.prompt.documents.labels import NOT_SHOWN
+from trackrecord.prompt.documents.rankings_document import (
+    RankedCompetence,
+    RankedFailure,
+    RankedMemory,
+    RankedPattern,
+    RankedProcedure,
+)
+from trackrecord.prompt.question.section_names import FIELDS
 from trackrecord.resources.declaration.docstrings import read_docstring
 from trackrecord.resources.declaration.resource import (
     Answer,
@@ -37,8 +45,21 @@ Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 # What classes are called in the document, where that is not their name.
 _NAMES: Final[Mapping[type, str]] = {ExposureBody: "Exposure", LessonEntry: "RankedLesson"}
+
+
+def _told_by(answer: type, name: str) -> Any:  # noqa: ANN401 - a type of any form
+    """Return the type of a property."""
+    return typing.get_type_hints(getattr(answer, name).fget, vars(why))["return"]
+
+
 # What JSON has beside the fields of a class.
-_MORE: Final[Mapping[type, Mapping[str, Any]]] = {Rankings: {"why": list[Why]}}
+_OF_ENTRIES: Final = {"fits": bool, "is_told": bool}
+_MORE: Final[Mapping[type, Mapping[str, Any]]] = {
+    Rankings: {name: _told_by(Rankings, name) for name in (*FIELDS, "why")},
+    RankedPattern: {**_OF_ENTRIES, "success_rate": float | None, "interval": tuple[float, float]},
+    RankedCompetence: {**_OF_ENTRIES, "interval": tuple[float, float]},
+    **dict.fromkeys((LessonEntry, RankedFailure, RankedProcedure, RankedMemory), _OF_ENTRIES),
+}
 
 
 def name_of(answer: type) -> str:
@@ -53,7 +74,7 @@ def shape_of(answer: type) -> type[msgspec.Struct]:
     for name, hint, is_always_there in _fields_of(answer):
         kind = hint if is_always_there else Union[hint, UnsetType]  # noqa: UP007 - of a value
         fields.append((name, kind) if is_always_there else (name, kind, UNSET))
-    fields += _MORE.get(answer, {}).items()
+    fields += ((name, _json_type(hint)) for name, hint in _MORE.get(answer, {}).items())
     summary = read_docstring(answer).summary if issubclass(answer, Answer) else None
     return msgspec.defstruct(
         name_of(answer),
@@ -96,7 +117,7 @@ def _hints(answer: type) -> Mapping[str, Any]:
         if dataclasses.is_dataclass(answer)
         else [*getattr(answer, "__struct_fields__", found)]
     )
-    return {name: found[name] for name in names if name not in NOT_SHOWN and name[0] != "_"}
+    return {name: found[name] for name in names if name not in (*NOT_SHOWN, *NOT_IN_JSON)}
 
 
 def _may_be_omitted(answer: type, name: str) -> bool:

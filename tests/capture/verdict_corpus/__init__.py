@@ -8,6 +8,7 @@ what the command printed. ENDING is "passed", "failed", "nothing" (nothing was c
 `recorded.jsonl` and `more_outputs.jsonl` hold more of them, an object a line: the first what real
 runners printed when they were run on small projects, the second what is written by hand. There,
 ENDING may also be "not started", and "hidden" where what the line shows tells no result.
+`unseen.jsonl` holds what runners printed that no rule was written for: it was measured once.
 
 `editing_lines.txt` and `keeping_lines.txt` hold command lines that change the work, and others.
 

@@ -16,7 +16,8 @@ from .rankings_answer import Rankings
 INSTANTS: Final = ("ended_at", "last_reinforced_at", "last_seen", "last_validated")
 # More of one section than these are not sent to every prompt; they can be listed.
 MOST_ENTRIES: Final = 100
-_UNSHOWN: Final = frozenset({"told", "_details"})
+# What an answer has beside its JSON.
+NOT_IN_JSON: Final = ("told", "_details")
 
 
 def rankings_document(answer: Rankings) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def rankings_document(answer: Rankings) -> dict[str, Any]:
     Args:
         answer: the rankings.
     """
-    document = {name: value for name, value in vars(answer).items() if name not in _UNSHOWN}
+    document = {name: value for name, value in vars(answer).items() if name not in NOT_IN_JSON}
     for feed in FEEDS:
         entries = getattr(answer, feed.field)[:MOST_ENTRIES]
         fitting = answer.fitting.get(feed.field, frozenset())
