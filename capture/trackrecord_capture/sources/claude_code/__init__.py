@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from ...agents.settings_hooks import SettingsHooks
-from ..declaration import CodingAgent, tools_of
+from ..declaration import CodingAgent
 from ..json_lines import read_lines
 from ..log_files import by_last_change, logs_in
 from ..raw_json import text_of
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from .calls import NAME, TOOLS
 from .records import decode_record
 from .transcript import read_transcript
 
-_NAME: Final = "claude-code"
 _HOME_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 _MOST_LINES: Final = 50
 
@@ -24,7 +24,7 @@ _MOST_LINES: Final = 50
 class ClaudeCode:
     """The transcripts of Claude Code, those of sub-agents included; see `Source`."""
 
-    name = _NAME
+    name = NAME
     pattern = "*.jsonl"
 
     def homes(self) -> Sequence[Path]:
@@ -70,24 +70,14 @@ def _servers() -> Path:
 AGENT: Final = CodingAgent(
     label="Claude Code",
     source=ClaudeCode(),
-    tools=tools_of(
-        shell="Bash PowerShell",
-        edit="Edit MultiEdit Update NotebookEdit",
-        write="Write",
-        read="Read NotebookRead",
-        search="Grep Glob LS",
-        delegate="Task Agent",
-        plan="TodoWrite TaskCreate TaskUpdate",
-        fetch="WebFetch",
-        web_search="WebSearch",
-    ),
+    tools=TOOLS,
     tried="2.1.332",
     # Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old
     # hook, its SessionEnd hooks are cut off after 1.5 s, and the client rewrites the settings in
     # its own layout to register one. Events that only new versions know are left out, for an old
     # version discards a settings file with one.
     hooks=SettingsHooks(
-        name=_NAME,
+        name=NAME,
         label="Claude Code",
         program="claude",
         folder_of=_folder,

@@ -120,7 +120,7 @@ class Turns:
         if self._has_ended:
             self.chat.end(None)
         elif not self.chat.is_over:
-            self.chat.touch(at)
+            self.chat.turn.touch(at)
 
     def lose(self, *, is_record: bool) -> None:
         """Note that a line cannot be read: it may have held the result of a call."""
