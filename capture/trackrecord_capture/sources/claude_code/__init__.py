@@ -11,7 +11,6 @@ from ...agents.settings_hooks import SettingsHooks
 from ..declaration import CodingAgent
 from ..json_lines import read_lines
 from ..log_files import by_last_change, logs_in
-from ..raw_json import text_of
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .calls import NAME, TOOLS
 from .records import decode_record
@@ -51,7 +50,7 @@ def _folder_of(session: str, _at: float) -> RecordedPrompt:
     for line in islice(read_lines(path), _MOST_LINES) if path is not None else ():
         with suppress(ValueError, RecursionError):
             record = decode_record(line.text or b"")
-            if folder := text_of(record.cwd):
+            if folder := record.cwd:
                 return RecordedPrompt(folder=folder)
     return RecordedPrompt()
 

@@ -12,7 +12,7 @@ from ..conversation import Conversation
 from ..declaration import Action, tools_of
 from ..excerpts import excerpt, excerpts_in
 from ..open_calls import OpenCall
-from ..raw_json import object_of, text_of, value_of
+from ..raw_json import object_of, value_of
 from .records import Block, TranscriptRecord, result_text
 from .words import INTERRUPTED
 
@@ -84,7 +84,7 @@ def take_result(
 
 
 def _is_refusal(record: TranscriptRecord, block: Block, text: str) -> bool:
-    if kind := text_of(record.tool_denial_kind):
+    if kind := record.tool_denial_kind:
         return kind == "user-rejected"
     return bool(block.is_error) and _REJECTED.match(text) is not None
 

@@ -10,45 +10,52 @@ import msgspec
 
 from trackrecord.wire.storable import decoded
 
-from ..raw_json import ABSENT, object_of, text_of, value_of
+from ..moments import seconds_of
+from ..raw_json import ABSENT, object_of, record_in, text_of, value_of
 
 
 class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
     """One line of a transcript."""
 
-    type: msgspec.Raw = ABSENT
-    subtype: msgspec.Raw = ABSENT
-    uuid: msgspec.Raw = ABSENT
-    parent_uuid: msgspec.Raw = ABSENT
-    leaf_uuid: msgspec.Raw = ABSENT
-    prompt_id: msgspec.Raw = ABSENT
+    type: str = ""
+    subtype: str = ""
+    uuid: str = ""
+    parent_uuid: str | msgspec.UnsetType | None = msgspec.UNSET
+    leaf_uuid: str = ""
+    prompt_id: str = ""
     prompt_source: msgspec.Raw = ABSENT
     forked_from: msgspec.Raw = ABSENT
-    session_id: msgspec.Raw = ABSENT
-    timestamp: msgspec.Raw = ABSENT
-    cwd: msgspec.Raw = ABSENT
-    git_branch: msgspec.Raw = ABSENT
-    entrypoint: msgspec.Raw = ABSENT
-    attribution_agent: msgspec.Raw = ABSENT
-    is_meta: msgspec.Raw = ABSENT
-    is_sidechain: msgspec.Raw = ABSENT
-    is_compact_summary: msgspec.Raw = ABSENT
-    is_api_error_message: msgspec.Raw = ABSENT
+    session_id: str = ""
+    timestamp: str = ""
+    cwd: str = ""
+    git_branch: str = ""
+    entrypoint: str = ""
+    attribution_agent: str = ""
+    is_meta: bool = False
+    is_sidechain: bool = False
+    is_compact_summary: bool = False
+    is_api_error_message: bool = False
     error: msgspec.Raw = ABSENT
-    tool_denial_kind: msgspec.Raw = ABSENT
+    tool_denial_kind: str = ""
     origin: msgspec.Raw = ABSENT
     message: msgspec.Raw = ABSENT
     tool_use_result: msgspec.Raw = ABSENT
     attachment: msgspec.Raw = ABSENT
 
     @property
-    def kind(self) -> str:
-        """The type, in one spelling."""
-        return text_of(self.type)
+    def at(self) -> float | None:
+        """The moment when it was written; None if unknown."""
+        return seconds_of(self.timestamp)
 
-    def is_true(self, name: str) -> bool:
-        """Return whether a member is there and true."""
-        return bytes(getattr(self, name)) == b"true"
+    @property
+    def parent(self) -> str:
+        """The id of the record before it; "" if none is named."""
+        return self.parent_uuid or ""
+
+    @property
+    def key(self) -> str:
+        """The id of its prompt; in older versions, which lack it, its own."""
+        return self.prompt_id or self.uuid
 
     @property
     def is_of_person(self) -> bool:
@@ -102,7 +109,7 @@ def decode_record(line: bytes) -> TranscriptRecord:
     Raises:
         ValueError: it is not an object in JSON.
     """
-    return decoded(line, _record)
+    return record_in(line, TranscriptRecord, _record)
 
 
 def message_of(record: TranscriptRecord) -> RecordMessage:

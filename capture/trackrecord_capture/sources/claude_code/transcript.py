@@ -15,8 +15,7 @@ from ..conversation import Conversation
 from ..excerpts import excerpt
 from ..json_lines import Damage, decoded_lines
 from ..json_values import as_text, object_in
-from ..moments import seconds_of
-from ..raw_json import object_of, text_of
+from ..raw_json import object_of
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from ..turn import LONGEST_SAYS
@@ -30,7 +29,7 @@ from .records import (
     message_of,
     usage_of,
 )
-from .tree import Run, Tree, key_of
+from .tree import Run, Tree
 from .words import (
     ended_call,
     is_interruption,
@@ -168,9 +167,9 @@ class _Reader:
         return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
 
     def _take(self, record: TranscriptRecord, start: int) -> None:
-        kind, tree = record.kind, self._tree
+        kind, tree = record.type, self._tree
         if kind == "last-prompt":
-            self._leaf = text_of(record.leaf_uuid)
+            self._leaf = record.leaf_uuid
         elif kind == "user":
             self._leaf = ""
             self._take_user(record, start)
@@ -178,7 +177,7 @@ class _Reader:
             self._leaf = ""
             if (run := tree.run_of(record, start)) is not None:
                 self._answer(run, record)
-        elif kind == "system" and text_of(record.subtype) == "api_error":
+        elif kind == "system" and record.subtype == "api_error":
             if (run := tree.run_of(record, start)) is not None:
                 self._fail(run, record, as_text(object_of(record.error).get("message")))
         elif kind == "attachment" and _NOTIFIED in bytes(record.attachment):
@@ -196,7 +195,7 @@ class _Reader:
                 self._interrupt(run, record)
         elif takes_back(said):
             if run is not None:
-                run.sign(SignalKind.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
+                run.sign(SignalKind.UNDONE, "taken back", record.at)
         elif is_prompt(record, blocks, said) and not self._tree.has_begun(record, run):
             self._ask(record, start, said)
         elif run is not None and said.startswith("<bash-"):
@@ -207,7 +206,7 @@ class _Reader:
 
     def _ask(self, record: TranscriptRecord, start: int, said: str) -> None:
         tree, before = self._tree, self._tree.before(record)
-        if before is not None and before.words and before.prompt == key_of(record):
+        if before is not None and before.words and before.prompt == record.key:
             # A fork gives the id of its first prompt to all that it copies.
             before.prompt, before.is_copy = before.record, True
         if before is not None and self._can_go_on(before) and goes_on(said):
@@ -229,17 +228,17 @@ class _Reader:
 
     def _go_on(self, run: Run, record: TranscriptRecord) -> float | None:
         """Go on with a run; take the fields that every record has, and return its time."""
-        at = seconds_of(text_of(record.timestamp))
+        at = record.at
         self._chat.turn = run
         run.touch(at)
-        run.folder = run.folder or text_of(record.cwd)
-        run.branch = run.branch or text_of(record.git_branch)
+        run.folder = run.folder or record.cwd
+        run.branch = run.branch or record.git_branch
         if run.parent and not self._chat.name:
-            run.name = run.name or text_of(record.attribution_agent)
+            run.name = run.name or record.attribution_agent
         if not run.session:
-            run.session, run.record = text_of(record.session_id), text_of(record.uuid)
+            run.session, run.record = record.session_id, record.uuid
             run.is_copy = bool(bytes(record.forked_from))
-            run.automated = text_of(record.entrypoint).startswith("sdk")
+            run.automated = record.entrypoint.startswith("sdk")
         return at
 
     def _answer(self, run: Run, record: TranscriptRecord) -> None:
@@ -247,7 +246,7 @@ class _Reader:
         at, message = self._go_on(run, record), message_of(record)
         # It goes on in another terminal.
         run.is_rewound = False
-        if record.is_true("is_api_error_message"):
+        if record.is_api_error_message:
             self._fail(run, record, said_in(blocks_of(message)))
             run.is_over = True
         elif message.model != _SYNTHETIC:
@@ -258,7 +257,7 @@ class _Reader:
             self._count(message)
             for block in blocks_of(message):
                 if block.type == "tool_use":
-                    take_call(self._chat, block, at, text_of(record.cwd))
+                    take_call(self._chat, block, at, record.cwd)
 
     def _count(self, message: RecordMessage) -> None:
         usage = usage_of(message)
@@ -295,9 +294,9 @@ class _Reader:
         chat, at = self._chat, self._go_on(run, record)
         if command := typed_in(said):
             given = {"command": command}
-            run.typed = chat.use(text_of(record.uuid), "Bash", given, at, actor="user")
+            run.typed = chat.use(record.uuid, "Bash", given, at, actor="user")
             if (call := chat.call(run.typed)) is not None:
-                call.folder, call.is_open = text_of(record.cwd), False
+                call.folder, call.is_open = record.cwd, False
         if printed := printed_in(said):
             chat.result(run.typed, printed, ok=None, at=at)
 
@@ -313,7 +312,7 @@ class _Reader:
 
     def _notified(self, record: TranscriptRecord, said: str) -> None:
         """Take word of a sub-agent in the background that has ended."""
-        call, at = self._chat.call(ended_call(said)), seconds_of(text_of(record.timestamp))
+        call, at = self._chat.call(ended_call(said)), record.at
         if call is not None and at is not None:
             end_sub_agent(call, at)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...agent_run import Signal
-from ..raw_json import text_of
 from ..turn import Turn
 from .records import TranscriptRecord
 from .words import instruction_of, is_command
@@ -77,10 +76,10 @@ class Tree:
 
     def run_of(self, record: TranscriptRecord, start: int) -> Run | None:
         """Return the run that a record belongs to; None in front of the first prompt."""
-        if self._agent and self.current is None and record.kind == "assistant":
+        if self._agent and self.current is None and record.type == "assistant":
             return self._opened(record, start)
-        run = self._run_of.get(text_of(record.parent_uuid))
-        if run is None and (prompt := text_of(record.prompt_id)):
+        run = self._run_of.get(record.parent)
+        if run is None and (prompt := record.prompt_id):
             run = next((other for other in self.open if other.prompt == prompt), None)
         if run is None or run not in self.open:
             run = self.current
@@ -88,7 +87,7 @@ class Tree:
 
     def before(self, record: TranscriptRecord) -> Run | None:
         """Return the run that a prompt follows in its branch of the tree."""
-        run = self._run_of.get(text_of(record.parent_uuid), self.current)
+        run = self._run_of.get(record.parent, self.current)
         # A command that only Claude Code itself carried out stands between.
         return run if run in self.open and run not in self.ready else None
 
@@ -96,18 +95,18 @@ class Tree:
         """Return whether a prompt is a part of the run that its record belongs to."""
         if run is None:
             return False
-        if self._agent or record.is_true("is_sidechain"):
+        if self._agent or record.is_sidechain:
             # What a sub-agent is told later belongs to the same run.
-            return bool(self._agent or text_of(record.parent_uuid))
+            return bool(self._agent or record.parent)
         is_next = bool(bytes(record.prompt_source)) and not run.is_empty
-        return run.prompt == key_of(record) and bool(run.words) and not is_next
+        return run.prompt == record.key and bool(run.words) and not is_next
 
     def begin(self, record: TranscriptRecord, start: int, said: str) -> Run:
         """Return the run that a prompt begins, or that is told more by it."""
-        is_new = not any(other.prompt == key_of(record) for other in self.open)
+        is_new = not any(other.prompt == record.key for other in self.open)
         run = self._opened(record, start)
         if is_new and not run.parent:
-            run.asked_after = _parent(record)
+            run.asked_after = "" if record.parent_uuid is None else record.parent or None
             self.return_to(run.asked_after, is_asked=True)
             self._begun.append(run)
         run.words = instruction_of(said)
@@ -163,11 +162,11 @@ class Tree:
         return self._run_of.get(run.asked_after) if run.asked_after else None
 
     def _opened(self, record: TranscriptRecord, start: int) -> Run:
-        is_sub_agent = bool(self._agent) or record.is_true("is_sidechain")
-        parent = text_of(record.prompt_id) if self._agent else ""
+        is_sub_agent = bool(self._agent) or record.is_sidechain
+        parent = record.prompt_id if self._agent else ""
         if is_sub_agent and not self._agent:
             parent = self.current.prompt if self.current else ""
-        key = self._agent or key_of(record)
+        key = self._agent or record.key
         run = next((other for other in self.open if other.prompt == key), None)
         if run is None:
             run = Run(key, start, parent=parent)
@@ -179,29 +178,17 @@ class Tree:
 
     def note(self, record: TranscriptRecord) -> None:
         """Remember which run a record belongs to, for those that name it as the one before."""
-        if text_of(record.uuid) not in self._run_of:
-            run = self._run_of.get(text_of(record.parent_uuid), self.current)
+        if record.uuid not in self._run_of:
+            run = self._run_of.get(record.parent, self.current)
             if run is not None:
                 self.own(record, run)
 
     def own(self, record: TranscriptRecord, run: Run) -> None:
         """Note that a record belongs to a run."""
-        uuid = text_of(record.uuid)
+        uuid = record.uuid
         if not uuid:
             return
         self._run_of[uuid] = run
         self._known.append(uuid)
         if len(self._known) > _MOST_KNOWN:
             self._run_of.pop(self._known.popleft(), None)
-
-
-def key_of(record: TranscriptRecord) -> str:
-    """Return the id of a prompt; in older versions, which lack it, the record's own."""
-    return text_of(record.prompt_id) or text_of(record.uuid)
-
-
-def _parent(record: TranscriptRecord) -> str | None:
-    """Return the id of the record before; "" if there is none, None if nothing is said of it."""
-    if bytes(record.parent_uuid) == b"null":
-        return ""
-    return text_of(record.parent_uuid) or None

@@ -36,7 +36,7 @@ def is_prompt(record: TranscriptRecord, blocks: list[Block], said: str) -> bool:
     """Return whether a record of type "user" is a person's prompt."""
     if any(block.type == "tool_result" for block in blocks):
         return False
-    if record.is_true("is_meta") or record.is_true("is_compact_summary"):
+    if record.is_meta or record.is_compact_summary:
         return False
     has_image = any(block.type in ("image", "document") for block in blocks)
     if not said and not has_image:
