@@ -34,19 +34,19 @@ TOOLS = {"sh": "shell"}
 
 class Session:
     def __init__(self):
-        self.conversation = Conversation("made-up", TOOLS)
+        self.chat = Conversation("made-up", TOOLS)
 
     def describe(self, record):
-        self.conversation.session = "s1"
-        self.conversation.folder = "/src/made_up_shop"
+        self.chat.session = "s1"
+        self.chat.folder = "/src/made_up_shop"
 
     def take(self, record, start):
         if "ask" in record:
-            self.conversation.ask(record["ask"], 1795319900.0, start=start)
+            self.chat.ask(record["ask"], 1795319900.0, start=start)
         else:
-            self.conversation.use("c1", "sh", {"command": record["sh"]}, 1795319901.0)
-            self.conversation.result("c1", "3 passed", ok=True, at=1795319902.0, exit_code=0)
-            self.conversation.end(1795319903.0)
+            self.chat.use("c1", "sh", {"command": record["sh"]}, 1795319901.0)
+            self.chat.result("c1", "3 passed", ok=True, at=1795319902.0, exit_code=0)
+            self.chat.end(1795319903.0)
 
 
 class Source:

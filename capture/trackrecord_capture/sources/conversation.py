@@ -17,6 +17,7 @@ from ..agent_run import AgentRun, SignalKind, run_outcome_id
 from ..shell.git import commits_of
 from ..verdict.phrases import goes_on
 from .excerpts import LONGEST_RESULT, excerpt
+from .json_values import as_count
 from .open_calls import OpenCall, open_call
 from .patches import LOST, LOST_EDITS
 from .source import ReadRun
@@ -325,6 +326,25 @@ class Conversation:
             turn.tokens[answer] = (read or 0, written or 0)
         if usd is not None and usd > 0:
             turn.usd[answer] = usd
+
+    def count_usage(
+        self, answer: str, usage: Mapping[str, Any], names: str, *, model: str = ""
+    ) -> None:
+        """Take the tokens of one answer, by the names of what was written and of all that was read.
+
+        Args:
+            answer: the answer's id.
+            usage: the counts by their names.
+            names: the name of what was written, and behind it those of what was read.
+            model: the model; "" if unknown.
+        """
+        written, *read = map(as_count, map(usage.get, names.split()))
+        self.count(answer, sum(n or 0 for n in read) if usage else None, written, model=model)
+
+    def is_shell(self, call_id: str) -> bool:
+        """Return whether a call is a command's."""
+        call = self.call(call_id)
+        return call is not None and call.action == "shell"
 
     def followed(self, position: int) -> Iterator[ReadRun]:
         """Yield the runs after which another prompt has come, once each."""

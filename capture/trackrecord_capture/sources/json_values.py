@@ -19,6 +19,11 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """Return the parts of an array as objects; none of everything else."""
+    return list(map(as_object, as_list(value)))
+
+
 def as_text(value: object) -> str:
     """Return a string; "" for everything else."""
     return value if isinstance(value, str) else ""

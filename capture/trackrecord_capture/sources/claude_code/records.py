@@ -4,12 +4,13 @@ The format is Claude Code's own and changes with its versions: whatever is not n
 undecoded, and what is needed may be missing or of another type.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from trackrecord.wire.storable import decoded
 
+from ..json_values import as_text, objects_in
 from ..moments import seconds_of
 from ..raw_json import ABSENT, object_of, record_in, text_of, value_of
 
@@ -64,15 +65,6 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
         return kind is None or kind == "human"
 
 
-class TokenUsage(msgspec.Struct, gc=False):
-    """The tokens of one answer of the model."""
-
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
 class RecordMessage(msgspec.Struct):
     """The message of a record."""
 
@@ -99,7 +91,6 @@ class Block(msgspec.Struct):
 _record: Final = msgspec.json.Decoder(TranscriptRecord)
 _message: Final = msgspec.json.Decoder(RecordMessage)
 _blocks: Final = msgspec.json.Decoder(list[Block])
-_usage: Final = msgspec.json.Decoder(TokenUsage)
 _LONGEST_RESULT: Final = 1024 * 1024
 
 
@@ -143,14 +134,6 @@ def _one_by_one(content: msgspec.Raw) -> list[Block]:
     return found
 
 
-def usage_of(message: RecordMessage) -> TokenUsage:
-    """Return the token counts of a message."""
-    try:
-        return _usage.decode(message.usage)
-    except (ValueError, RecursionError):
-        return TokenUsage()
-
-
 def result_text(content: msgspec.Raw) -> str:
     """Return the text of a tool's result, which is a text or a list of parts."""
     if len(content) > _LONGEST_RESULT:
@@ -159,10 +142,4 @@ def result_text(content: msgspec.Raw) -> str:
     value = value_of(content)
     if isinstance(value, str):
         return value
-    parts = value if isinstance(value, list) else []
-    return "\n".join(_part_text(part) for part in parts)
-
-
-def _part_text(part: Any) -> str:  # noqa: ANN401 - decoded JSON of any kind
-    text = part.get("text") if isinstance(part, dict) else None
-    return text if isinstance(text, str) else ""
+    return "\n".join(as_text(part.get("text")) for part in objects_in(value))

@@ -22,12 +22,10 @@ from ..turn import LONGEST_SAYS
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
 from .records import (
     Block,
-    RecordMessage,
     TranscriptRecord,
     blocks_of,
     decode_record,
     message_of,
-    usage_of,
 )
 from .tree import Run, Tree
 from .words import (
@@ -44,6 +42,7 @@ from .words import (
 _MOST_RECENT: Final = 8
 # A sub-agent's transcript is read for itself, and for the run that started it.
 _LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
+_USAGE: Final = "output_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens"
 _LIMIT: Final = "max_turns_reached"
 _NOTIFIED: Final = b"<task-notification>"
 _SYNTHETIC: Final = "<synthetic>"
@@ -254,25 +253,11 @@ class _Reader:
             if message.stop_reason == "refusal":
                 self._fail(run, record, "refused")
             self._chat.say(at, is_last=message.stop_reason not in (None, "tool_use"))
-            self._count(message)
+            usage, model = object_of(message.usage), message.model or ""
+            self._chat.count_usage(message.id or "", usage, _USAGE, model=model)
             for block in blocks_of(message):
                 if block.type == "tool_use":
                     take_call(self._chat, block, at, record.cwd)
-
-    def _count(self, message: RecordMessage) -> None:
-        usage = usage_of(message)
-        read = (
-            usage.input_tokens,
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        )
-        is_told = message.id and usage.output_tokens is not None
-        self._chat.count(
-            message.id or "",
-            sum(each or 0 for each in read) if is_told else None,
-            usage.output_tokens if is_told else None,
-            model=message.model or "",
-        )
 
     def _fail(self, run: Run, record: TranscriptRecord, says: str) -> None:
         """Note that the model's API failed; an answer that comes later makes up for it."""
