@@ -21,21 +21,15 @@ AGENTS = pytest.mark.parametrize("agent", known_agents(), ids=lambda agent: agen
 MADE_UP = '''
 """An agent that no other module names."""
 
-from pathlib import Path
-
 from trackrecord_capture.agents.settings_hooks import SettingsHooks
-from trackrecord_capture.sources.conversation import Conversation
 from trackrecord_capture.sources.declaration import CodingAgent
-from trackrecord_capture.sources.log_files import by_last_change, home_of, logs_in
-from trackrecord_capture.sources.message_logs import read_records
+from trackrecord_capture.sources.log_files import LogFiles, home_of
+from trackrecord_capture.sources.message_logs import MessageReader, reading_with
 
 TOOLS = {"sh": "shell"}
 
 
-class Session:
-    def __init__(self):
-        self.chat = Conversation("made-up", TOOLS)
-
+class Session(MessageReader):
     def describe(self, record):
         self.chat.session = "s1"
         self.chat.folder = "/src/made_up_shop"
@@ -49,23 +43,14 @@ class Session:
             self.chat.end(1795319903.0)
 
 
-class Source:
-    name = "made-up"
-    pattern = "talk-*.jsonl"
-
-    def homes(self):
-        return [home_of("MADE_UP_HOME", ".made-up") / "talks"]
-
-    def logs(self, places):
-        yield from by_last_change(logs_in(places, self.pattern))
-
-    def read(self, log, resume_at=0):
-        yield from read_records(log, resume_at, Session())
-
-
 AGENT = CodingAgent(
     label="Made Up",
-    source=Source(),
+    source=LogFiles(
+        name="made-up",
+        pattern="talk-*.jsonl",
+        folders=lambda: [home_of("MADE_UP_HOME", ".made-up") / "talks"],
+        read_log=reading_with(Session, "made-up", TOOLS),
+    ),
     tools=TOOLS,
     hooks=SettingsHooks(
         name="made-up",

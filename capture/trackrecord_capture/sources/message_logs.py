@@ -1,7 +1,6 @@
 """Read the runs of logs that hold a session's messages: a line for each, or one document."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +12,6 @@ from .conversation import Conversation
 from .declaration import Action
 from .json_lines import Damage, decoded_lines
 from .json_values import as_object, objects_in
-from .log_files import by_last_change, logs_in, rewritten
 from .source import Log, ReadRun, Unreadable
 
 _LARGEST_DOCUMENT: Final = 256 * 1024 * 1024
@@ -104,46 +102,13 @@ def read_document(log: Log, reader: MessageReader) -> Iterator[ReadRun | Unreada
             yield msgspec.structs.replace(found, resume_at=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionFiles:
-    """The files of an agent that keeps one for each session; see `Source`.
+def reading_with(
+    reader: type[MessageReader], agent: str, tools: Mapping[str, Action]
+) -> Callable[[Log, int], Iterator[ReadRun | Unreadable]]:
+    """Return what reads the logs of an agent with a reader of its own; see `LogFiles`."""
 
-    Attributes:
-        name: the agent's name.
-        tools: what its tools do; see `CodingAgent`.
-        pattern: the end of the paths of its files.
-        folders: the folders where they lie.
-        reader: reads one of them.
-        below: the end of their paths in one of these folders, if it is another one.
-        is_session: tells whether a file that ends so is one; all are if it is missing.
-    """
+    def read(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+        is_document, made = log.path.suffix == ".json", reader(agent, tools, log.path)
+        return read_document(log, made) if is_document else read_records(log, resume_at, made)
 
-    name: str
-    tools: Mapping[str, Action]
-    pattern: str
-    folders: Callable[[], Sequence[Path]]
-    reader: type[MessageReader]
-    below: str = ""
-    is_session: Callable[[Path], bool] = lambda _path: True
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of sessions."""
-        return self.folders()
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        found = logs_in(places, self.below or self.pattern)
-        for log in by_last_change(each for each in found if self.is_session(each[1].path)):
-            yield rewritten(log) if _is_document(log) else log
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        reader = self.reader(self.name, self.tools, log.path)
-        if _is_document(log):
-            yield from read_document(log, reader)
-        else:
-            yield from read_records(log, resume_at, reader)
-
-
-def _is_document(log: Log) -> bool:
-    return log.path.suffix == ".json"
+    return read

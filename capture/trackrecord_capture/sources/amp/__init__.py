@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 from ...agent_run import SignalKind
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_object, as_status, as_text, objects_in, words_in
-from ..log_files import data_folder
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, data_folder
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of, seconds_of_millis
 
 _NAME: Final = "amp"
@@ -100,12 +100,11 @@ def _named(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 AGENT: Final = CodingAgent(
     label="Amp",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="threads/T-*.json",
         folders=lambda: (data_folder("amp") / "threads",),
-        tools=TOOLS,
-        reader=_Thread,
+        read_log=reading_with(_Thread, _NAME, TOOLS),
         below="T-*.json",
     ),
     tools=TOOLS,

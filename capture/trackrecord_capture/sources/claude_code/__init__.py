@@ -1,7 +1,7 @@
 """Claude Code: the transcripts that it keeps, one for each session and each sub-agent."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Final
 from ...agents.settings_hooks import SettingsHooks
 from ..declaration import CodingAgent
 from ..json_lines import read_lines
-from ..log_files import by_last_change, logs_in
-from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from ..log_files import LogFiles
+from ..source import RecordedPrompt
 from .calls import NAME, TOOLS
 from .records import decode_record
 from .transcript import read_transcript
@@ -20,33 +20,17 @@ _HOME_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 _MOST_LINES: Final = 50
 
 
-class ClaudeCode:
-    """The transcripts of Claude Code, those of sub-agents included; see `Source`."""
-
-    name = NAME
-    pattern = "*.jsonl"
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of transcripts in $CLAUDE_CONFIG_DIR, else those in the home folder."""
-        configured = os.environ.get(_HOME_VARIABLE)
-        if configured:
-            return (Path(configured).expanduser() / "projects",)
-        home = Path.home()
-        return (home / ".claude" / "projects", home / ".config" / "claude" / "projects")
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the transcripts in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, self.pattern))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a transcript; see `Source.read`."""
-        yield from read_transcript(log, resume_at)
+def _homes() -> Sequence[Path]:
+    """Return the folder of transcripts in $CLAUDE_CONFIG_DIR, else those in the home folder."""
+    if configured := os.environ.get(_HOME_VARIABLE):
+        return (Path(configured).expanduser() / "projects",)
+    home = Path.home()
+    return (home / ".claude" / "projects", home / ".config" / "claude" / "projects")
 
 
 def _folder_of(session: str, _at: float) -> RecordedPrompt:
     """Return the folder alone: the events name the prompt themselves."""
-    homes = ClaudeCode().homes()
-    path = next((path for home in homes for path in home.glob(f"*/{session}.jsonl")), None)
+    path = next((path for home in _homes() for path in home.glob(f"*/{session}.jsonl")), None)
     for line in islice(read_lines(path), _MOST_LINES) if path is not None else ():
         with suppress(ValueError, RecursionError):
             record = decode_record(line.text or b"")
@@ -68,7 +52,7 @@ def _servers() -> Path:
 
 AGENT: Final = CodingAgent(
     label="Claude Code",
-    source=ClaudeCode(),
+    source=LogFiles(name=NAME, pattern="*.jsonl", folders=_homes, read_log=read_transcript),
     tools=TOOLS,
     tried="2.1.332",
     # Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old

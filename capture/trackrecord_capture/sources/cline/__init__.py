@@ -11,8 +11,8 @@ from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
 from ..json_values import as_object, as_text, object_in, objects_in, value_in, words_in
-from ..log_files import home_of
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of, seconds_of_millis
 
 _NAME: Final = "cline"
@@ -111,12 +111,11 @@ def _persons_words(text: str) -> str:
 
 AGENT: Final = CodingAgent(
     label="Cline",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
-        tools=TOOLS,
         pattern="*.messages.json",
         folders=lambda: (_folder() / "data/sessions",),
-        reader=_Session,
+        read_log=reading_with(_Session, _NAME, TOOLS),
     ),
     tools=TOOLS,
     tried="3.0.65",

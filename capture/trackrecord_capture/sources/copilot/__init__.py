@@ -8,8 +8,8 @@ from ...agent_run import SignalKind
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text
-from ..log_files import home_of
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of
 
 _NAME: Final = "copilot"
@@ -100,12 +100,11 @@ class _Session(MessageReader):
 
 AGENT: Final = CodingAgent(
     label="GitHub Copilot CLI",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="session-state/*/events.jsonl",
-        tools=TOOLS,
         folders=lambda: (home_of(_HOME_VARIABLE, ".copilot") / "session-state",),
-        reader=_Session,
+        read_log=reading_with(_Session, _NAME, TOOLS),
         below="*.jsonl",
         is_session=_is_session,
     ),

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_object, as_text, objects_in, words_in
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles
+from ..message_logs import MessageReader, reading_with
 
 _NAME: Final = "cursor"
 _TRANSCRIPTS: Final = "agent-transcripts"
@@ -96,12 +97,11 @@ def _spelt(words: Sequence[str]) -> Iterator[str]:
 
 AGENT: Final = CodingAgent(
     label="Cursor CLI",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="agent-transcripts/*/*.jsonl",
         folders=lambda: (Path.home() / ".cursor" / "projects",),
-        tools=TOOLS,
-        reader=_Transcript,
+        read_log=reading_with(_Transcript, _NAME, TOOLS),
     ),
     tools=TOOLS,
 )

@@ -9,8 +9,8 @@ from ...agent_run import SignalKind
 from ...agents.settings_hooks import SettingsHooks
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_object, as_text, objects_in, words_in
-from ..log_files import home_of
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of
 
 _NAME: Final = "gemini-cli"
@@ -130,12 +130,11 @@ def _folder() -> Path:
 AGENT: Final = CodingAgent(
     label="Gemini CLI",
     # Older versions wrote one document.
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="chats/session-*.json*",
         folders=lambda: (_folder() / "tmp",),
-        tools=TOOLS,
-        reader=_Chat,
+        read_log=reading_with(_Chat, _NAME, TOOLS),
     ),
     tools=TOOLS,
     tried="0.61.0",

@@ -9,8 +9,8 @@ from ...agent_run import SignalKind
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_object, as_text, object_in, objects_in, value_in, words_in
-from ..log_files import home_of
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of_millis
 
 _NAME: Final = "kimi"
@@ -154,12 +154,11 @@ def _folders() -> Sequence[Path]:
 
 AGENT: Final = CodingAgent(
     label="Kimi",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="wire.jsonl",
         folders=_folders,
-        tools=TOOLS,
-        reader=_Wire,
+        read_log=reading_with(_Wire, _NAME, TOOLS),
     ),
     tools=TOOLS,
     tried="2.1.0 and 1.29.0",

@@ -11,8 +11,8 @@ from ...agents.plugin_file import PluginFile
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_object, as_status, as_text, objects_in, words_in
-from ..log_files import home_of
-from ..message_logs import MessageReader, SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of
 
 _NAME: Final = "pi"
@@ -100,12 +100,11 @@ class _Session(MessageReader):
 
 AGENT: Final = CodingAgent(
     label="pi",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="sessions/--*--/*_*.jsonl",
         folders=lambda: (_folder() / "sessions",),
-        tools=TOOLS,
-        reader=_Session,
+        read_log=reading_with(_Session, _NAME, TOOLS),
         below="--*--/*_*.jsonl",
     ),
     tools=TOOLS,
