@@ -11,11 +11,10 @@ from trackrecord.wire.storable import decoded
 from .conversation import Conversation
 from .declaration import Action
 from .json_lines import Damage, decoded_lines
-from .json_values import as_object, objects_in
+from .json_values import NOT_AN_OBJECT, as_object, object_from, objects_in
 from .source import Log, ReadRun, Unreadable
 
 _LARGEST_DOCUMENT: Final = 256 * 1024 * 1024
-_NOT_AN_OBJECT: Final = "it is not an object in JSON"
 
 
 class MessageReader:
@@ -56,7 +55,7 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
     try:
         if resume_at:
             _describe_first(log, reader)
-        for line, record in decoded_lines(log.path, resume_at, _decoded):
+        for line, record in decoded_lines(log.path, resume_at, object_from):
             end = line.end
             if isinstance(record, Damage):
                 chat.lose(is_record=record.is_record)
@@ -73,17 +72,10 @@ def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[Re
 
 
 def _describe_first(log: Log, reader: MessageReader) -> None:
-    for _, record in decoded_lines(log.path, 0, _decoded):
+    for _, record in decoded_lines(log.path, 0, object_from):
         if not isinstance(record, Damage):
             reader.describe(record)
         return
-
-
-def _decoded(line: bytes) -> dict[str, Any]:
-    record = decoded(line)
-    if not isinstance(record, dict):
-        raise ValueError(_NOT_AN_OBJECT)
-    return record
 
 
 def read_document(log: Log, reader: MessageReader) -> Iterator[ReadRun | Unreadable]:
@@ -96,7 +88,7 @@ def read_document(log: Log, reader: MessageReader) -> Iterator[ReadRun | Unreada
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     except (ValueError, RecursionError):
-        yield Unreadable(place="the file", reason=_NOT_AN_OBJECT)
+        yield Unreadable(place="the file", reason=NOT_AN_OBJECT)
     else:
         for found in reader.fill(document).rest(log.size):
             yield msgspec.structs.replace(found, resume_at=0)

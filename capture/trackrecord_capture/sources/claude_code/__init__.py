@@ -10,10 +10,10 @@ from typing import Final
 from ...agents.settings_hooks import SettingsHooks
 from ..declaration import CodingAgent
 from ..json_lines import read_lines
+from ..json_values import as_text, object_from
 from ..log_files import LogFiles
 from ..source import RecordedPrompt
 from .calls import NAME, TOOLS
-from .records import decode_record
 from .transcript import read_transcript
 
 _HOME_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
@@ -33,8 +33,8 @@ def _folder_of(session: str, _at: float) -> RecordedPrompt:
     path = next((path for home in _homes() for path in home.glob(f"*/{session}.jsonl")), None)
     for line in islice(read_lines(path), _MOST_LINES) if path is not None else ():
         with suppress(ValueError, RecursionError):
-            record = decode_record(line.text or b"")
-            if folder := record.cwd:
+            record = object_from(line.text or b"")
+            if folder := as_text(record.get("cwd")):
                 return RecordedPrompt(folder=folder)
     return RecordedPrompt()
 

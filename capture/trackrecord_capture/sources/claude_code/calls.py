@@ -11,9 +11,9 @@ from ...agent_run import RunCall, is_cancelled
 from ..conversation import Conversation
 from ..declaration import Action, tools_of
 from ..excerpts import excerpt, excerpts_in
+from ..json_values import as_object, as_text
 from ..open_calls import OpenCall
-from ..raw_json import object_of, value_of
-from .records import Block, TranscriptRecord, result_text
+from .records import Record, result_text
 from .words import INTERRUPTED
 
 NAME: Final = "claude-code"
@@ -36,10 +36,9 @@ _HEAD: Final = 256
 _LOST: Final = "[Tool call interrupted: the session ended"
 _REJECTED: Final = re.compile(r"\A(?:Error: )?The user doesn['’]t want to (?:proceed|take this)")
 _AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_LARGEST_KEPT: Final = 256 * 1024
 
 
-def take_call(chat: Conversation, block: Block, at: float | None, folder: str) -> OpenCall | None:
+def take_call(chat: Conversation, block: Record, at: float | None, folder: str) -> OpenCall | None:
     """Hand on a call as the model makes it; return it, or None if it has no id.
 
     Args:
@@ -48,8 +47,9 @@ def take_call(chat: Conversation, block: Block, at: float | None, folder: str) -
         at: when it was made.
         folder: the folder that the shell is in: an earlier command may have changed to it.
     """
-    given = value_of(block.input)
-    call = chat.call(chat.use(block.id or "", block.name or "", given, at)) if block.id else None
+    given, name = block.get("input"), as_text(block.get("name"))
+    call_id = as_text(block.get("id"))
+    call = chat.call(chat.use(call_id, name, given, at)) if call_id else None
     if call is not None:
         call.folder = folder if call.command else ""
         call.arguments = None if call.command else excerpts_in(given)
@@ -57,7 +57,7 @@ def take_call(chat: Conversation, block: Block, at: float | None, folder: str) -
 
 
 def take_result(
-    chat: Conversation, call: OpenCall, block: Block, record: TranscriptRecord, at: float | None
+    chat: Conversation, call: OpenCall, block: Record, record: Record, at: float | None
 ) -> None:
     """Hand on the result of a call.
 
@@ -68,32 +68,29 @@ def take_result(
         record: what holds it, and beside it the result as Claude Code keeps it for itself.
         at: when it came.
     """
-    text = result_text(block.content)
+    text = result_text(block.get("content"))
     if call.ok is not None or call.is_cancelled:
         return
-    if _is_refusal(record, block, text):
+    has_failed = block.get("is_error") is True
+    if _is_refusal(record, text, has_failed=has_failed):
         call.edits = ()
         chat.result(call.id, "", ok=None, at=at)
         chat.refuse(call.id, "", at)
-    elif block.is_error:
+    elif has_failed:
         # What a session that is resumed says of a call is no result: it was cut off long ago.
         if not text.startswith(_LOST):
             _fail(chat, call, text, at)
     else:
-        _succeed(chat, call, text, record.tool_use_result, at)
+        _succeed(chat, call, text, as_object(record.get("toolUseResult")), at)
 
 
-def _is_refusal(record: TranscriptRecord, block: Block, text: str) -> bool:
-    if kind := record.tool_denial_kind:
+def _is_refusal(record: Record, text: str, *, has_failed: bool) -> bool:
+    if kind := as_text(record.get("toolDenialKind")):
         return kind == "user-rejected"
-    return bool(block.is_error) and _REJECTED.match(text) is not None
+    return has_failed and _REJECTED.match(text) is not None
 
 
-def _succeed(
-    chat: Conversation, call: OpenCall, text: str, outcome: msgspec.Raw, at: float | None
-) -> None:
-    is_kept = call.command or call.sub_agent is not None
-    kept = object_of(outcome) if is_kept and len(outcome) <= _LARGEST_KEPT else {}
+def _succeed(chat: Conversation, call: OpenCall, text: str, kept: Record, at: float | None) -> None:
     if call.sub_agent is not None:
         name = kept.get("agentId")
         if isinstance(name, str) and _AGENT_ID.fullmatch(name):
@@ -101,7 +98,8 @@ def _succeed(
         if kept.get("isAsync") is True or kept.get("status") == "async_launched":
             end_sub_agent(call, math.inf)
     # Of a command that was stopped, or that goes on, nobody knows how it ended.
-    ok = None if kept.get("interrupted") or kept.get("backgroundTaskId") else True
+    is_unknown = call.command and (kept.get("interrupted") or kept.get("backgroundTaskId"))
+    ok = None if is_unknown else True
     has_status = call.command and ok and not kept.get("returnCodeInterpretation")
     chat.result(call.id, text, ok=ok, at=at, exit_code=0 if has_status else None)
 
@@ -145,9 +143,8 @@ def failed_call(
         folder: the folder that the shell is in.
     """
     chat = Conversation(NAME, TOOLS)
-    given = msgspec.Raw(msgspec.json.encode(arguments))
-    call = take_call(chat, Block(id=name or "#", name=tool, input=given), None, folder)
+    asked = {"id": name or "#", "name": tool, "input": arguments}
+    call = take_call(chat, asked, None, folder)
     assert call is not None  # noqa: S101 - it has an id
-    said = msgspec.Raw(msgspec.json.encode(error))
-    take_result(chat, call, Block(content=said, is_error=True), TranscriptRecord(), None)
+    take_result(chat, call, {"content": error, "is_error": True}, {}, None)
     return msgspec.structs.replace(call.finished(), id=name)

@@ -14,19 +14,12 @@ from ...verdict.phrases import goes_on
 from ..conversation import Conversation
 from ..excerpts import excerpt
 from ..json_lines import Damage, decoded_lines
-from ..json_values import as_text, object_in
-from ..raw_json import object_of
+from ..json_values import as_object, as_text, object_from, object_in
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from ..turn import LONGEST_SAYS
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
-from .records import (
-    Block,
-    TranscriptRecord,
-    blocks_of,
-    decode_record,
-    message_of,
-)
+from .records import Record, blocks_of, id_of, key_of, moment_of
 from .tree import Run, Tree
 from .words import (
     ended_call,
@@ -44,7 +37,6 @@ _MOST_RECENT: Final = 8
 _LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
 _USAGE: Final = "output_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens"
 _LIMIT: Final = "max_turns_reached"
-_NOTIFIED: Final = b"<task-notification>"
 _SYNTHETIC: Final = "<synthetic>"
 _REWOUND: Final = Signal(kind=SignalKind.UNDONE, says="the person went back to before it")
 # 128 and the signal: a hangup, an interrupt, a kill, a request to end.
@@ -76,7 +68,7 @@ class _Reader:
 
     def read(self) -> Iterator[ReadRun | Unreadable]:
         tree, end = self._tree, self._resumed_at
-        for line, record in decoded_lines(self._log.path, self._resumed_at, decode_record):
+        for line, record in decoded_lines(self._log.path, self._resumed_at, object_from):
             end = line.end
             if isinstance(record, Damage):
                 self._lose(is_record=record.is_record)
@@ -165,10 +157,10 @@ class _Reader:
         runs = (each.run for each in read_transcript(log, 0) if isinstance(each, ReadRun))
         return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
 
-    def _take(self, record: TranscriptRecord, start: int) -> None:
-        kind, tree = record.type, self._tree
+    def _take(self, record: Record, start: int) -> None:
+        kind, tree = record.get("type"), self._tree
         if kind == "last-prompt":
-            self._leaf = record.leaf_uuid
+            self._leaf = as_text(record.get("leafUuid"))
         elif kind == "user":
             self._leaf = ""
             self._take_user(record, start)
@@ -176,25 +168,30 @@ class _Reader:
             self._leaf = ""
             if (run := tree.run_of(record, start)) is not None:
                 self._answer(run, record)
-        elif kind == "system" and record.subtype == "api_error":
+        elif kind == "system" and as_text(record.get("subtype")) == "api_error":
             if (run := tree.run_of(record, start)) is not None:
-                self._fail(run, record, as_text(object_of(record.error).get("message")))
-        elif kind == "attachment" and _NOTIFIED in bytes(record.attachment):
-            self._notified(record, as_text(object_of(record.attachment).get("prompt")))
-        elif kind == "attachment" and tree.current is not None and _is_limit(record):
-            at = self._go_on(tree.current, record)
-            self._chat.see(SignalKind.CRASHED, "the limit of turns was reached", at)
+                self._fail(run, record, as_text(as_object(record.get("error")).get("message")))
+        elif kind == "attachment":
+            self._attached(record, as_object(record.get("attachment")))
         tree.note(record)
 
-    def _take_user(self, record: TranscriptRecord, start: int) -> None:
-        blocks = blocks_of(message_of(record))
+    def _attached(self, record: Record, attachment: Record) -> None:
+        current = self._tree.current
+        if current is not None and attachment.get("type") == _LIMIT:
+            at = self._go_on(current, record)
+            self._chat.see(SignalKind.CRASHED, "the limit of turns was reached", at)
+        else:
+            self._notified(record, as_text(attachment.get("prompt")))
+
+    def _take_user(self, record: Record, start: int) -> None:
+        blocks = blocks_of(as_object(record.get("message")))
         said, run = said_in(blocks), self._tree.run_of(record, start)
         if is_interruption(said):
             if run is not None:
                 self._interrupt(run, record)
         elif takes_back(said):
             if run is not None:
-                run.sign(SignalKind.UNDONE, "taken back", record.at)
+                run.sign(SignalKind.UNDONE, "taken back", moment_of(record))
         elif is_prompt(record, blocks, said) and not self._tree.has_begun(record, run):
             self._ask(record, start, said)
         elif run is not None and said.startswith("<bash-"):
@@ -203,9 +200,9 @@ class _Reader:
             self._notified(record, said)
             self._results(run, record, blocks)
 
-    def _ask(self, record: TranscriptRecord, start: int, said: str) -> None:
+    def _ask(self, record: Record, start: int, said: str) -> None:
         tree, before = self._tree, self._tree.before(record)
-        if before is not None and before.words and before.prompt == record.key:
+        if before is not None and before.words and before.prompt == key_of(record):
             # A fork gives the id of its first prompt to all that it copies.
             before.prompt, before.is_copy = before.record, True
         if before is not None and self._can_go_on(before) and goes_on(said):
@@ -225,67 +222,67 @@ class _Reader:
     def _can_go_on(self, run: Run) -> bool:
         return run.has_answered and not (run.is_copy or run.parent or self._agent)
 
-    def _go_on(self, run: Run, record: TranscriptRecord) -> float | None:
+    def _go_on(self, run: Run, record: Record) -> float | None:
         """Go on with a run; take the fields that every record has, and return its time."""
-        at = record.at
+        at = moment_of(record)
         self._chat.turn = run
         run.touch(at)
-        run.folder = run.folder or record.cwd
-        run.branch = run.branch or record.git_branch
+        run.folder = run.folder or as_text(record.get("cwd"))
+        run.branch = run.branch or as_text(record.get("gitBranch"))
         if run.parent and not self._chat.name:
-            run.name = run.name or record.attribution_agent
+            run.name = run.name or as_text(record.get("attributionAgent"))
         if not run.session:
-            run.session, run.record = record.session_id, record.uuid
-            run.is_copy = bool(bytes(record.forked_from))
-            run.automated = record.entrypoint.startswith("sdk")
+            run.session, run.record = as_text(record.get("sessionId")), id_of(record)
+            run.is_copy = "forkedFrom" in record
+            run.automated = as_text(record.get("entrypoint")).startswith("sdk")
         return at
 
-    def _answer(self, run: Run, record: TranscriptRecord) -> None:
+    def _answer(self, run: Run, record: Record) -> None:
         """Take a record of the model's answer, one part of it with the usage of the whole."""
-        at, message = self._go_on(run, record), message_of(record)
+        at, message = self._go_on(run, record), as_object(record.get("message"))
         # It goes on in another terminal.
         run.is_rewound = False
-        if record.is_api_error_message:
+        if record.get("isApiErrorMessage") is True:
             self._fail(run, record, said_in(blocks_of(message)))
             run.is_over = True
-        elif message.model != _SYNTHETIC:
+        elif message.get("model") != _SYNTHETIC:
             run.has_answered, run.awaits_answer, run.failure = True, False, None
-            if message.stop_reason == "refusal":
+            if message.get("stop_reason") == "refusal":
                 self._fail(run, record, "refused")
-            self._chat.say(at, is_last=message.stop_reason not in (None, "tool_use"))
-            usage, model = object_of(message.usage), message.model or ""
-            self._chat.count_usage(message.id or "", usage, _USAGE, model=model)
+            self._chat.say(at, is_last=message.get("stop_reason") not in (None, "tool_use"))
+            usage, model = as_object(message.get("usage")), as_text(message.get("model"))
+            self._chat.count_usage(as_text(message.get("id")), usage, _USAGE, model=model)
             for block in blocks_of(message):
-                if block.type == "tool_use":
-                    take_call(self._chat, block, at, record.cwd)
+                if block.get("type") == "tool_use":
+                    take_call(self._chat, block, at, as_text(record.get("cwd")))
 
-    def _fail(self, run: Run, record: TranscriptRecord, says: str) -> None:
+    def _fail(self, run: Run, record: Record, says: str) -> None:
         """Note that the model's API failed; an answer that comes later makes up for it."""
         at = self._go_on(run, record)
         says = excerpt(says, LONGEST_SAYS)
         run.failure = Signal(kind=SignalKind.API_FAILED, says=says, at=at)
 
-    def _results(self, run: Run, record: TranscriptRecord, blocks: list[Block]) -> None:
+    def _results(self, run: Run, record: Record, blocks: list[Record]) -> None:
         """Take the results of calls, wherever in the transcript those were made."""
         chat, at = self._chat, self._go_on(run, record)
         run.awaits_answer = True
         for block in blocks:
-            call = chat.call(block.tool_use_id or "")
-            if block.type == "tool_result" and call is not None:
+            call = chat.call(as_text(block.get("tool_use_id")))
+            if block.get("type") == "tool_result" and call is not None:
                 take_result(chat, call, block, record, at)
 
-    def _typed(self, run: Run, record: TranscriptRecord, said: str) -> None:
+    def _typed(self, run: Run, record: Record, said: str) -> None:
         """Take a command that the person ran beside the agent, or what it printed."""
         chat, at = self._chat, self._go_on(run, record)
         if command := typed_in(said):
             given = {"command": command}
-            run.typed = chat.use(record.uuid, "Bash", given, at, actor="user")
+            run.typed = chat.use(id_of(record), "Bash", given, at, actor="user")
             if (call := chat.call(run.typed)) is not None:
-                call.folder, call.is_open = record.cwd, False
+                call.folder, call.is_open = as_text(record.get("cwd")), False
         if printed := printed_in(said):
             chat.result(run.typed, printed, ok=None, at=at)
 
-    def _interrupt(self, run: Run, record: TranscriptRecord) -> None:
+    def _interrupt(self, run: Run, record: Record) -> None:
         """Note that the person stopped it; the call that ran then was not refused but stopped."""
         at, place = self._go_on(run, record), len(run.calls) - 1
         if run.signs and run.signs[-1].kind is SignalKind.REJECTED and run.signs[-1].call == place:
@@ -295,9 +292,9 @@ class _Reader:
         run.sign(SignalKind.INTERRUPTED, "", at, place if place >= 0 else None)
         run.is_over = True
 
-    def _notified(self, record: TranscriptRecord, said: str) -> None:
+    def _notified(self, record: Record, said: str) -> None:
         """Take word of a sub-agent in the background that has ended."""
-        call, at = self._chat.call(ended_call(said)), record.at
+        call, at = self._chat.call(ended_call(said)), moment_of(record)
         if call is not None and at is not None:
             end_sub_agent(call, at)
 
@@ -321,12 +318,6 @@ def _ended_at(call: RunCall) -> float:
     if call.started_at is None or call.duration_ms is None:
         return math.inf
     return call.started_at + call.duration_ms / 1000
-
-
-def _is_limit(record: TranscriptRecord) -> bool:
-    return _LIMIT.encode() in bytes(record.attachment) and (
-        object_of(record.attachment).get("type") == _LIMIT
-    )
 
 
 def _sub_agent(path: Path) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...agent_run import Signal
+from ..json_values import as_text
 from ..turn import Turn
-from .records import TranscriptRecord
+from .records import Record, id_of, key_of, parent_of
 from .words import instruction_of, is_command
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
@@ -74,39 +75,41 @@ class Tree:
         self.rewound: list[Run] = []
         self.is_torn = False
 
-    def run_of(self, record: TranscriptRecord, start: int) -> Run | None:
+    def run_of(self, record: Record, start: int) -> Run | None:
         """Return the run that a record belongs to; None in front of the first prompt."""
-        if self._agent and self.current is None and record.type == "assistant":
+        if self._agent and self.current is None and record.get("type") == "assistant":
             return self._opened(record, start)
-        run = self._run_of.get(record.parent)
-        if run is None and (prompt := record.prompt_id):
+        run = self._run_of.get(parent_of(record))
+        if run is None and (prompt := as_text(record.get("promptId"))):
             run = next((other for other in self.open if other.prompt == prompt), None)
         if run is None or run not in self.open:
             run = self.current
         return run if run in self.open else None
 
-    def before(self, record: TranscriptRecord) -> Run | None:
+    def before(self, record: Record) -> Run | None:
         """Return the run that a prompt follows in its branch of the tree."""
-        run = self._run_of.get(record.parent, self.current)
+        run = self._run_of.get(parent_of(record), self.current)
         # A command that only Claude Code itself carried out stands between.
         return run if run in self.open and run not in self.ready else None
 
-    def has_begun(self, record: TranscriptRecord, run: Run | None) -> bool:
+    def has_begun(self, record: Record, run: Run | None) -> bool:
         """Return whether a prompt is a part of the run that its record belongs to."""
         if run is None:
             return False
-        if self._agent or record.is_sidechain:
+        if self._agent or record.get("isSidechain") is True:
             # What a sub-agent is told later belongs to the same run.
-            return bool(self._agent or record.parent)
-        is_next = bool(bytes(record.prompt_source)) and not run.is_empty
-        return run.prompt == record.key and bool(run.words) and not is_next
+            return bool(self._agent or parent_of(record))
+        is_next = "promptSource" in record and not run.is_empty
+        return run.prompt == key_of(record) and bool(run.words) and not is_next
 
-    def begin(self, record: TranscriptRecord, start: int, said: str) -> Run:
+    def begin(self, record: Record, start: int, said: str) -> Run:
         """Return the run that a prompt begins, or that is told more by it."""
-        is_new = not any(other.prompt == record.key for other in self.open)
+        is_new = not any(other.prompt == key_of(record) for other in self.open)
         run = self._opened(record, start)
         if is_new and not run.parent:
-            run.asked_after = "" if record.parent_uuid is None else record.parent or None
+            run.asked_after = (
+                "" if record.get("parentUuid", "") is None else parent_of(record) or None
+            )
             self.return_to(run.asked_after, is_asked=True)
             self._begun.append(run)
         run.words = instruction_of(said)
@@ -161,12 +164,12 @@ class Tree:
         """Return the run behind which another one was asked for."""
         return self._run_of.get(run.asked_after) if run.asked_after else None
 
-    def _opened(self, record: TranscriptRecord, start: int) -> Run:
-        is_sub_agent = bool(self._agent) or record.is_sidechain
-        parent = record.prompt_id if self._agent else ""
+    def _opened(self, record: Record, start: int) -> Run:
+        is_sub_agent = bool(self._agent) or record.get("isSidechain") is True
+        parent = as_text(record.get("promptId")) if self._agent else ""
         if is_sub_agent and not self._agent:
             parent = self.current.prompt if self.current else ""
-        key = self._agent or record.key
+        key = self._agent or key_of(record)
         run = next((other for other in self.open if other.prompt == key), None)
         if run is None:
             run = Run(key, start, parent=parent)
@@ -176,16 +179,16 @@ class Tree:
         self.own(record, run)
         return run
 
-    def note(self, record: TranscriptRecord) -> None:
+    def note(self, record: Record) -> None:
         """Remember which run a record belongs to, for those that name it as the one before."""
-        if record.uuid not in self._run_of:
-            run = self._run_of.get(record.parent, self.current)
+        if id_of(record) not in self._run_of:
+            run = self._run_of.get(parent_of(record), self.current)
             if run is not None:
                 self.own(record, run)
 
-    def own(self, record: TranscriptRecord, run: Run) -> None:
+    def own(self, record: Record, run: Run) -> None:
         """Note that a record belongs to a run."""
-        uuid = record.uuid
+        uuid = id_of(record)
         if not uuid:
             return
         self._run_of[uuid] = run

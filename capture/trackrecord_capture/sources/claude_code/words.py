@@ -4,7 +4,8 @@ import re
 from typing import Final
 
 from ..conversation import persons_words
-from .records import Block, TranscriptRecord
+from ..json_values import as_object, as_text
+from .records import Record
 
 INTERRUPTED: Final = "[Request interrupted by user"
 _COMMAND: Final = re.compile(r"<command-name>\s*/?([^<]{1,200}?)\s*</command-name>")
@@ -27,26 +28,27 @@ _ENDED: Final = re.compile(
 _TAKES_BACK: Final = frozenset({"rewind", "undo", "checkpoint"})
 
 
-def said_in(blocks: list[Block]) -> str:
+def said_in(blocks: list[Record]) -> str:
     """Return the words in a record, without what Claude Code adds to them."""
-    return persons_words("\n".join(b.text for b in blocks if b.type == "text" and b.text))
+    texts = (as_text(block.get("text")) for block in blocks if block.get("type") == "text")
+    return persons_words("\n".join(filter(None, texts)))
 
 
-def is_prompt(record: TranscriptRecord, blocks: list[Block], said: str) -> bool:
+def is_prompt(record: Record, blocks: list[Record], said: str) -> bool:
     """Return whether a record of type "user" is a person's prompt."""
-    if any(block.type == "tool_result" for block in blocks):
+    if any(block.get("type") == "tool_result" for block in blocks):
         return False
-    if record.is_meta or record.is_compact_summary:
+    if record.get("isMeta") is True or record.get("isCompactSummary") is True:
         return False
-    has_image = any(block.type in ("image", "document") for block in blocks)
+    has_image = any(block.get("type") in ("image", "document") for block in blocks)
     if not said and not has_image:
         return False
     tag = _TAG.match(said)
     if tag is not None and said.endswith(f"</{tag[1]}>"):
         return False
-    return (
-        record.is_of_person and not said.startswith(INTERRUPTED) and _NOT_SAID.match(said) is None
-    )
+    # No other origin is named.
+    is_of_person = as_object(record.get("origin")).get("kind") in (None, "human")
+    return is_of_person and not said.startswith(INTERRUPTED) and _NOT_SAID.match(said) is None
 
 
 def instruction_of(said: str) -> str:
