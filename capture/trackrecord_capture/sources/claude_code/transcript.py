@@ -20,7 +20,7 @@ from ..sub_agents import with_calls_of_sub_agent
 from ..turn import LONGEST_SAYS
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
 from .records import Record, blocks_of, id_of, key_of, moment_of
-from .tree import Run, Tree
+from .tree import RecordTree, TranscriptRun
 from .words import (
     ended_call,
     is_interruption,
@@ -62,8 +62,8 @@ class _Reader:
         # A sub-agent's transcript lies in the folder of its session.
         self._chat.session = log.path.parent.parent.name if self._agent else log.path.stem
         self._chat.name = _agent_type(log.path) if self._agent else ""
-        self._tree = Tree(self._agent, is_whole=not resume_at)
-        self._recent: deque[tuple[Run, AgentRun]] = deque(maxlen=_MOST_RECENT)
+        self._tree = RecordTree(self._agent, is_whole=not resume_at)
+        self._recent: deque[tuple[TranscriptRun, AgentRun]] = deque(maxlen=_MOST_RECENT)
         self._leaf = ""
 
     def read(self) -> Iterator[ReadRun | Unreadable]:
@@ -111,7 +111,7 @@ class _Reader:
                 yield ReadRun(run=made, resume_at=start, position=position)
         tree.rewound = []
 
-    def _finished(self, run: Run) -> AgentRun:
+    def _finished(self, run: TranscriptRun) -> AgentRun:
         self._break_off(run, SignalKind.API_FAILED)
         if run.failure is not None:
             run.signs.insert(0, run.failure)
@@ -122,7 +122,7 @@ class _Reader:
             run.parent = run_outcome_id(NAME, session, run.parent)
         return self._chat.read(run, 0).run
 
-    def _break_off(self, run: Run, otherwise: SignalKind | None) -> None:
+    def _break_off(self, run: TranscriptRun, otherwise: SignalKind | None) -> None:
         """Note that the agent's process ended in the middle, if it did."""
         if any(sign.kind is SignalKind.INTERRUPTED for sign in run.signs):
             return
@@ -219,10 +219,10 @@ class _Reader:
             before.sign(SignalKind.FOLLOWED_BY, run.words, at)
         tree.shorten()
 
-    def _can_go_on(self, run: Run) -> bool:
+    def _can_go_on(self, run: TranscriptRun) -> bool:
         return run.has_answered and not (run.is_copy or run.parent or self._agent)
 
-    def _go_on(self, run: Run, record: Record) -> float | None:
+    def _go_on(self, run: TranscriptRun, record: Record) -> float | None:
         """Go on with a run; take the fields that every record has, and return its time."""
         at = moment_of(record)
         self._chat.turn = run
@@ -237,7 +237,7 @@ class _Reader:
             run.automated = as_text(record.get("entrypoint")).startswith("sdk")
         return at
 
-    def _answer(self, run: Run, record: Record) -> None:
+    def _answer(self, run: TranscriptRun, record: Record) -> None:
         """Take a record of the model's answer, one part of it with the usage of the whole."""
         at, message = self._go_on(run, record), as_object(record.get("message"))
         # It goes on in another terminal.
@@ -256,13 +256,13 @@ class _Reader:
                 if block.get("type") == "tool_use":
                     take_call(self._chat, block, at, as_text(record.get("cwd")))
 
-    def _fail(self, run: Run, record: Record, says: str) -> None:
+    def _fail(self, run: TranscriptRun, record: Record, says: str) -> None:
         """Note that the model's API failed; an answer that comes later makes up for it."""
         at = self._go_on(run, record)
         says = excerpt(says, LONGEST_SAYS)
         run.failure = Signal(kind=SignalKind.API_FAILED, says=says, at=at)
 
-    def _results(self, run: Run, record: Record, blocks: list[Record]) -> None:
+    def _results(self, run: TranscriptRun, record: Record, blocks: list[Record]) -> None:
         """Take the results of calls, wherever in the transcript those were made."""
         chat, at = self._chat, self._go_on(run, record)
         run.awaits_answer = True
@@ -271,7 +271,7 @@ class _Reader:
             if block.get("type") == "tool_result" and call is not None:
                 take_result(chat, call, block, record, at)
 
-    def _typed(self, run: Run, record: Record, said: str) -> None:
+    def _typed(self, run: TranscriptRun, record: Record, said: str) -> None:
         """Take a command that the person ran beside the agent, or what it printed."""
         chat, at = self._chat, self._go_on(run, record)
         if command := typed_in(said):
@@ -282,7 +282,7 @@ class _Reader:
         if printed := printed_in(said):
             chat.result(run.typed, printed, ok=None, at=at)
 
-    def _interrupt(self, run: Run, record: Record) -> None:
+    def _interrupt(self, run: TranscriptRun, record: Record) -> None:
         """Note that the person stopped it; the call that ran then was not refused but stopped."""
         at, place = self._go_on(run, record), len(run.calls) - 1
         if run.signs and run.signs[-1].kind is SignalKind.REJECTED and run.signs[-1].call == place:

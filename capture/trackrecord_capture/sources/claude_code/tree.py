@@ -22,7 +22,7 @@ _MOST_BEGUN: Final = 1000
 
 
 @dataclass(slots=True, eq=False)
-class Run(Turn):
+class TranscriptRun(Turn):
     """A run, and its place in the tree; its parent is the prompt of the run that started it.
 
     Attributes:
@@ -48,7 +48,7 @@ class Run(Turn):
         return not self.has_answered and not self.signs and self.failure is None
 
 
-class Tree:
+class RecordTree:
     """The runs that are open, and which of them each record belongs to.
 
     Args:
@@ -66,16 +66,16 @@ class Tree:
     def __init__(self, agent: str, *, is_whole: bool) -> None:
         self._agent = agent
         self._is_whole = is_whole
-        self._run_of: dict[str, Run] = {}
+        self._run_of: dict[str, TranscriptRun] = {}
         self._known: deque[str] = deque()
-        self._begun: deque[Run] = deque(maxlen=_MOST_BEGUN)
-        self.open: list[Run] = []
-        self.ready: list[Run] = []
-        self.current: Run | None = None
-        self.rewound: list[Run] = []
+        self._begun: deque[TranscriptRun] = deque(maxlen=_MOST_BEGUN)
+        self.open: list[TranscriptRun] = []
+        self.ready: list[TranscriptRun] = []
+        self.current: TranscriptRun | None = None
+        self.rewound: list[TranscriptRun] = []
         self.is_torn = False
 
-    def run_of(self, record: Record, start: int) -> Run | None:
+    def run_of(self, record: Record, start: int) -> TranscriptRun | None:
         """Return the run that a record belongs to; None in front of the first prompt."""
         if self._agent and self.current is None and record.get("type") == "assistant":
             return self._opened(record, start)
@@ -86,13 +86,13 @@ class Tree:
             run = self.current
         return run if run in self.open else None
 
-    def before(self, record: Record) -> Run | None:
+    def before(self, record: Record) -> TranscriptRun | None:
         """Return the run that a prompt follows in its branch of the tree."""
         run = self._run_of.get(parent_of(record), self.current)
         # A command that only Claude Code itself carried out stands between.
         return run if run in self.open and run not in self.ready else None
 
-    def has_begun(self, record: Record, run: Run | None) -> bool:
+    def has_begun(self, record: Record, run: TranscriptRun | None) -> bool:
         """Return whether a prompt is a part of the run that its record belongs to."""
         if run is None:
             return False
@@ -102,7 +102,7 @@ class Tree:
         is_next = "promptSource" in record and not run.is_empty
         return run.prompt == key_of(record) and bool(run.words) and not is_next
 
-    def begin(self, record: Record, start: int, said: str) -> Run:
+    def begin(self, record: Record, start: int, said: str) -> TranscriptRun:
         """Return the run that a prompt begins, or that is told more by it."""
         is_new = not any(other.prompt == key_of(record) for other in self.open)
         run = self._opened(record, start)
@@ -115,7 +115,7 @@ class Tree:
         run.words = instruction_of(said)
         return run
 
-    def is_followed(self, before: Run, run: Run, said: str) -> bool:
+    def is_followed(self, before: TranscriptRun, run: TranscriptRun, said: str) -> bool:
         """Return whether a run ends because another one begins behind it with these words."""
         if before is run or run.parent or before.parent:
             return False
@@ -160,11 +160,11 @@ class Tree:
                 run.is_rewound = True
                 self.rewound.append(run)
 
-    def _origin(self, run: Run) -> Run | None:
+    def _origin(self, run: TranscriptRun) -> TranscriptRun | None:
         """Return the run behind which another one was asked for."""
         return self._run_of.get(run.asked_after) if run.asked_after else None
 
-    def _opened(self, record: Record, start: int) -> Run:
+    def _opened(self, record: Record, start: int) -> TranscriptRun:
         is_sub_agent = bool(self._agent) or record.get("isSidechain") is True
         parent = as_text(record.get("promptId")) if self._agent else ""
         if is_sub_agent and not self._agent:
@@ -172,7 +172,7 @@ class Tree:
         key = self._agent or key_of(record)
         run = next((other for other in self.open if other.prompt == key), None)
         if run is None:
-            run = Run(key, start, parent=parent)
+            run = TranscriptRun(key, start, parent=parent)
             self.open.append(run)
         if not is_sub_agent or self._agent:
             self.current = run
@@ -186,7 +186,7 @@ class Tree:
             if run is not None:
                 self.own(record, run)
 
-    def own(self, record: Record, run: Run) -> None:
+    def own(self, record: Record, run: TranscriptRun) -> None:
         """Note that a record belongs to a run."""
         uuid = id_of(record)
         if not uuid:

@@ -1,4 +1,4 @@
-"""What the records of a transcript say in a person's name."""
+"""The words in a transcript: a person's, and those that Claude Code writes in his name."""
 
 import re
 from typing import Final
