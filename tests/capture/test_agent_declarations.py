@@ -21,51 +21,36 @@ AGENTS = pytest.mark.parametrize("agent", known_agents(), ids=lambda agent: agen
 MADE_UP = '''
 """An agent that no other module names."""
 
-from pathlib import Path
-
 from trackrecord_capture.agents.settings_hooks import SettingsHooks
-from trackrecord_capture.sources.conversation import Conversation
 from trackrecord_capture.sources.declaration import CodingAgent
-from trackrecord_capture.sources.log_files import by_last_change, home_of, logs_in
-from trackrecord_capture.sources.message_logs import read_records
+from trackrecord_capture.sources.log_files import LogFiles, home_of
+from trackrecord_capture.sources.message_logs import MessageReader, reading_with
 
 TOOLS = {"sh": "shell"}
 
 
-class Session:
-    def __init__(self):
-        self.conversation = Conversation("made-up", TOOLS)
-
+class Session(MessageReader):
     def describe(self, record):
-        self.conversation.session = "s1"
-        self.conversation.folder = "/src/made_up_shop"
+        self.chat.session = "s1"
+        self.chat.folder = "/src/made_up_shop"
 
     def take(self, record, start):
         if "ask" in record:
-            self.conversation.ask(record["ask"], 1795319900.0, start=start)
+            self.chat.ask(record["ask"], 1795319900.0, start=start)
         else:
-            self.conversation.use("c1", "sh", {"command": record["sh"]}, 1795319901.0)
-            self.conversation.result("c1", "3 passed", ok=True, at=1795319902.0, exit_code=0)
-            self.conversation.end(1795319903.0)
-
-
-class Source:
-    name = "made-up"
-    pattern = "talk-*.jsonl"
-
-    def homes(self):
-        return [home_of("MADE_UP_HOME", ".made-up") / "talks"]
-
-    def logs(self, places):
-        yield from by_last_change(logs_in(places, self.pattern))
-
-    def read(self, log, resume_at=0):
-        yield from read_records(log, resume_at, Session())
+            self.chat.use("c1", "sh", {"command": record["sh"]}, 1795319901.0)
+            self.chat.result("c1", "3 passed", ok=True, at=1795319902.0, exit_code=0)
+            self.chat.end(1795319903.0)
 
 
 AGENT = CodingAgent(
     label="Made Up",
-    source=Source(),
+    source=LogFiles(
+        name="made-up",
+        pattern="talk-*.jsonl",
+        folders=lambda: [home_of("MADE_UP_HOME", ".made-up") / "talks"],
+        read_log=reading_with(Session, "made-up", TOOLS),
+    ),
     tools=TOOLS,
     hooks=SettingsHooks(
         name="made-up",

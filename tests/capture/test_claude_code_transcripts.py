@@ -10,7 +10,7 @@ import pytest
 
 from trackrecord_capture.agent_run import AgentRun, SignalKind
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.claude_code import ClaudeCode
+from trackrecord_capture.sources.claude_code import AGENT
 from trackrecord_capture.sources.json_lines import LONGEST_LINE
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
 
@@ -68,7 +68,7 @@ class Told:
 
     def read(self) -> list[AgentRun]:
         """Return the runs."""
-        found = list(ClaudeCode().read(self.log))
+        found = list(AGENT.source.read(self.log))
         assert not [each for each in found if isinstance(each, Unreadable)]
         return [each.run for each in found if isinstance(each, ReadRun)]
 
@@ -195,7 +195,7 @@ def test_going_back_further_than_the_last_prompt(told: Told):
     _worked(told, "Give it a voucher", "p4")
     wanted = {"p1": False, "p2": True, "p3": True, "p4": False}
     assert _undone(told) == wanted
-    found = [each.run for each in ClaudeCode().read(told.log, before) if isinstance(each, ReadRun)]
+    found = [each.run for each in AGENT.source.read(told.log, before) if isinstance(each, ReadRun)]
     late = {run.prompt: run for run in found}
     assert {key: bool(run.signs and run.signs[-1].kind is SignalKind.UNDONE)
             for key, run in late.items()} == wanted  # fmt: skip
@@ -439,14 +439,14 @@ def test_a_line_that_is_too_long_is_named(told: Told):
     with told.path.open("ab") as file:
         file.write(b'{"type":"user","x":"' + b"x" * LONGEST_LINE + b'"}\n')
     told.answer(SAID)
-    found = list(ClaudeCode().read(told.log))
+    found = list(AGENT.source.read(told.log))
     assert [type(each) for each in found] == [Unreadable, ReadRun]
 
 
 def test_where_transcripts_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """CLAUDE_CONFIG_DIR moves them; what is not there is none."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    source = ClaudeCode()
+    source = AGENT.source
     assert source.homes() == (tmp_path / "projects",)
     assert list(source.logs(source.homes())) == []
     Told(tmp_path).prompt("x", "p")

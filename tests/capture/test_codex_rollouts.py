@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord_capture.agent_run import AgentRun, RunCall, SignalKind, SubAgent
-from trackrecord_capture.sources.codex import AGENT, Codex
+from trackrecord_capture.sources.codex import AGENT
 from trackrecord_capture.sources.source import ReadRun, Unreadable
 from trackrecord_capture.sources.sub_agents import with_sub_agents
 
@@ -74,8 +74,8 @@ def write(tmp_path):
 
 
 def read(path: Path, resume_at=0):
-    (log,) = Codex().logs([path])
-    return list(Codex().read(log, resume_at))
+    (log,) = AGENT.source.logs([path])
+    return list(AGENT.source.read(log, resume_at))
 
 
 def runs(path: Path) -> list[AgentRun]:
@@ -430,11 +430,11 @@ def test_a_file_that_is_no_rollout(tmp_path):
     """A file that describes no session is named; one that is gone, too."""
     path = tmp_path / "rollout-x.jsonl"
     path.write_text('{"a": 1}\n')
-    (log,) = Codex().logs([path])
-    (bad,) = Codex().read(log)
+    (log,) = AGENT.source.logs([path])
+    (bad,) = AGENT.source.read(log)
     assert isinstance(bad, Unreadable)
     path.unlink()
-    (bad,) = Codex().read(log)
+    (bad,) = AGENT.source.read(log)
     assert isinstance(bad, Unreadable)
 
 
@@ -444,7 +444,7 @@ def test_homes(monkeypatch, tmp_path):
     archived = tmp_path / "archived_sessions" / "rollout-1.jsonl"
     archived.parent.mkdir()
     archived.write_text("")
-    assert [log.path for log in Codex().logs(Codex().homes())] == [archived]
+    assert [log.path for log in AGENT.source.logs(AGENT.source.homes())] == [archived]
 
 
 def test_which_turn_went_on_at_a_moment(write, monkeypatch):

@@ -7,26 +7,24 @@ it is part of what is known of a run.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
 from trackrecord.learning.text.hints import without_hints
 
-from ..agent_run import AgentRun, Signal, SignalKind, run_outcome_id
+from ..agent_run import AgentRun, SignalKind, run_outcome_id
 from ..shell.git import commits_of
 from ..verdict.phrases import goes_on
 from .excerpts import LONGEST_RESULT, excerpt
+from .json_values import as_count
 from .open_calls import OpenCall, open_call
 from .patches import LOST, LOST_EDITS
 from .source import ReadRun
+from .turn import LONGEST_PROMPT, LONGEST_SAYS, Turn
 
 # A run that never ends must not fill the memory.
-MOST_CALLS: Final = 5000
-_MOST_SIGNS: Final = 1000
-_LONGEST_PROMPT: Final = 32_768
-_LONGEST_SAYS: Final = 1024
+MOST_CALLS: Final = 20_000
 _LONGEST_NAME: Final = 128
 _LONGEST_ID: Final = 256
 _REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
@@ -36,29 +34,8 @@ _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", 
 
 def persons_words(text: str) -> str:
     """Return what a person wrote, without the reminders and the hints that are added to it."""
-    words = without_hints(_REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]))
-    return words.strip()[:_LONGEST_PROMPT]
-
-
-@dataclass(slots=True)
-class _Turn:
-    """A run while it is being read."""
-
-    prompt: str
-    start: int
-    started_at: float | None
-    last_at: float | None
-    words: str = ""
-    record: str = ""
-    folder: str = ""
-    parent: str = ""
-    calls: dict[str, OpenCall] = field(default_factory=dict)
-    signs: list[Signal] = field(default_factory=list)
-    tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
-    usd: dict[str, float] = field(default_factory=dict)
-    model: str = ""
-    is_over: bool = False
-    has_worked: bool = False
+    words = without_hints(_REMINDER.sub("", text[: 4 * LONGEST_PROMPT]))
+    return words.strip()[:LONGEST_PROMPT]
 
 
 class Conversation:
@@ -85,10 +62,11 @@ class Conversation:
     def __init__(self, agent: str, tools: Mapping[str, str]) -> None:
         self._agent = agent
         self._tools = tools
-        self._turn: _Turn | None = None
+        # What is told in front of the first prompt belongs to no run.
+        self.turn = Turn("", 0, is_over=True)
         # It has ended, and the words of the next prompt are not there yet.
-        self._before: _Turn | None = None
-        self._held: list[_Turn] = []
+        self._before: Turn | None = None
+        self._held: list[Turn] = []
         self._calls: dict[str, OpenCall] = {}
         self.session = ""
         self.folder = ""
@@ -104,22 +82,22 @@ class Conversation:
     @property
     def prompt(self) -> str:
         """The id of the prompt that the run began with; "" if none has begun."""
-        return "" if self._turn is None else self._turn.prompt
+        return self.turn.prompt
 
     @property
     def words(self) -> str:
         """The words of that prompt; "" if they are not there yet."""
-        return "" if self._turn is None else self._turn.words
+        return self.turn.words
 
     @property
     def has_calls(self) -> bool:
         """Return whether the run has called a tool."""
-        return self._turn is not None and bool(self._turn.calls)
+        return bool(self.turn.calls)
 
     @property
     def is_over(self) -> bool:
         """Return whether nothing more is expected of the run."""
-        return self._turn is None or self._turn.is_over
+        return self.turn.is_over
 
     def begin(self, prompt: str, at: float | None, *, start: int) -> None:
         """Begin a run, whose words may come later; the one before it has ended.
@@ -129,15 +107,15 @@ class Conversation:
             at: when, seconds since the epoch.
             start: from which position of the log on the run can be read again.
         """
-        before = self._turn
-        has_told = before is not None and (before.has_worked or before.signs)
-        if before is not None and has_told and (before.words or before.calls):
+        before = self.turn
+        has_told = before.prompt and (before.has_worked or before.signs)
+        if has_told and (before.words or before.calls):
             if self._before is not None:
                 self._held.append(self._before)
             before.is_over = True
             self._before = before
         self._calls = {}
-        self._turn = _Turn(prompt, start, at, at)
+        self.turn = Turn(prompt, start, at, at)
 
     def ask(
         self, words: str, at: float | None, *, start: int, prompt: str = "", record: str = ""
@@ -155,38 +133,45 @@ class Conversation:
         if not words or self._has_gone_on(words, at):
             return
         prompt = excerpt(prompt, _LONGEST_ID)
-        if self._turn is None or self._turn.words:
+        if not self.prompt or self.words:
             self.begin(prompt or f"at-{start}", at, start=start)
-        turn, before = self._turn, self._before
-        assert turn is not None  # noqa: S101 - begun above
+        turn, before = self.turn, self._before
         # Some ids are unique in their session alone.
         turn.words = words
         turn.record = f"{record or prompt}@{at}" if (record or prompt) and at else ""
         self._before = None
         if before is not None:
-            self._sign(before, SignalKind.FOLLOWED_BY, words, at)
+            before.sign(SignalKind.FOLLOWED_BY, words, at)
             self._held.append(before)
 
     def _has_gone_on(self, words: str, at: float | None) -> bool:
         """Take words that only tell the agent to go on; return whether they do."""
-        turn = self._turn
-        if turn is not None and not turn.words and not turn.calls:
+        turn: Turn | None = self.turn
+        if not self.words and not self.has_calls:
             turn = self._before  # the one that has just begun is a part of it
         if turn is None or not turn.words or not goes_on(words):
             return False
         self._before = None if turn is self._before else self._before
-        self._turn, self._calls = turn, dict(turn.calls)
-        for call in turn.calls.values():
-            call.is_open = False
-        turn.is_over = False
-        self._sign(turn, SignalKind.FOLLOWED_BY, words, at)
+        self.turn = turn
+        self._calls.update(turn.calls)
+        self.go_on(words, at)
         return True
+
+    def go_on(self, words: str, at: float | None) -> None:
+        """Take words that only tell the agent to go on with the run."""
+        self._close()
+        self.turn.is_over = False
+        self.turn.sign(SignalKind.FOLLOWED_BY, words, at)
+
+    def _close(self) -> None:
+        """Expect no more of the calls that go on."""
+        for call in self.turn.calls.values():
+            call.is_open = False
 
     def place(self, folder: str = "", parent: str = "") -> None:
         """Note the folder that the run works in, and the run that started it, if it says so."""
-        if self._turn is not None:
-            self._turn.folder = self._turn.folder or folder
-            self._turn.parent = self._turn.parent or parent
+        self.turn.folder = self.turn.folder or folder
+        self.turn.parent = self.turn.parent or parent
 
     def lose(self, *, is_record: bool) -> None:
         """Note that a part of the log cannot be read, which may have told how calls ended.
@@ -194,18 +179,17 @@ class Conversation:
         Args:
             is_record: whether it may also have told of a call.
         """
-        calls = {} if self._turn is None else self._turn.calls
-        for call in calls.values():
-            call.is_open = False
-        if is_record and self._turn is not None:
-            name = self.use(f"#{LOST}-{len(calls)}", LOST, None, None)
-            calls[name].edits, calls[name].is_open = LOST_EDITS, False
+        self._close()
+        if is_record:
+            is_over = self.turn.is_over
+            call = self.call(self.use(f"#{LOST}-{len(self.turn.calls)}", LOST, None, None))
+            if call is not None:
+                call.edits, call.is_open = LOST_EDITS, False
+            self.turn.is_over = is_over
 
     def say(self, at: float | None, *, is_last: bool) -> None:
         """Take words of the agent; with the last ones it ends its turn."""
-        turn = self._seen(at)
-        if turn is not None:
-            turn.is_over = is_last
+        self._seen(at).is_over = is_last
 
     def use(
         self,
@@ -218,9 +202,7 @@ class Conversation:
     ) -> str:
         """Take a call of a tool; one that is told of again is the same one. Return its id."""
         turn = self._seen(at)
-        if turn is None:
-            return ""
-        turn.is_over = False
+        turn.is_over = turn.is_over and actor != "agent"
         call_id = excerpt(call_id, _LONGEST_ID) or f"#{len(turn.calls)}"
         if call_id not in turn.calls and len(turn.calls) < MOST_CALLS:
             call = open_call(call_id, tool, self._tools.get(tool, ""), arguments, at)
@@ -234,8 +216,13 @@ class Conversation:
 
     def drop(self, call_id: str) -> None:
         """Leave out a call that is replaced by the calls that it made."""
-        if self._turn is not None:
-            self._turn.calls.pop(call_id, None)
+        self.turn.calls.pop(call_id, None)
+
+    def forget(self, turn: Turn) -> None:
+        """Let go of the calls of a run that was read."""
+        for call_id in turn.calls:
+            self._calls.pop(call_id, None)
+        turn.calls.clear()
 
     def name_sub_agent(self, call_id: str, agent_id: str) -> None:
         """Note which sub-agent a call started."""
@@ -274,7 +261,7 @@ class Conversation:
 
     def cancel(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that a call did not come to an end: the person did not allow it, or stopped it."""
-        if _REFUSED.search(says[:_LONGEST_SAYS]):
+        if _REFUSED.search(says[:LONGEST_SAYS]):
             self.refuse(call_id, says, at)
         else:
             self.result(call_id, says, ok=None, at=at)
@@ -282,25 +269,23 @@ class Conversation:
     def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
         """Note that the person did not allow a call."""
         turn, call = self._seen(at), self.call(call_id)
-        if turn is None or call is None or (call.is_cancelled and call.error):
+        if call is None or (call.is_cancelled and call.error):
             return
         call.is_open, call.is_cancelled, call.edits = False, True, ()
-        call.error = excerpt(says, _LONGEST_SAYS)
-        self._sign(turn, SignalKind.REJECTED, says, at, list(turn.calls.values()).index(call))
+        call.error = excerpt(says, LONGEST_SAYS)
+        place = list(turn.calls).index(call.id) if call.id in turn.calls else None
+        turn.sign(SignalKind.REJECTED, says, at, place)
 
     def end(self, at: float | None) -> None:
         """Note that the turn ended."""
-        turn = self._seen(at)
-        if turn is not None:
-            turn.is_over = True
+        self._seen(at).is_over = True
 
     def see(self, kind: SignalKind, says: str = "", at: float | None = None) -> None:
         """Note what was seen of how the run went; it is over by that."""
         turn = self._seen(at)
-        if turn is not None:
-            turn.is_over = True
-            if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
-                self._sign(turn, kind, says, at)
+        turn.is_over = True
+        if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
+            turn.sign(kind, says, at)
 
     def break_off(self, otherwise: SignalKind | None) -> None:
         """Note that the agent's process ended in the middle.
@@ -308,21 +293,21 @@ class Conversation:
         Args:
             otherwise: what is seen of it if no call was going on; None if nothing is.
         """
-        turn = self._turn
-        calls = enumerate(() if turn is None else turn.calls.values())
+        turn = self.turn
+        calls = enumerate(turn.calls.values())
         place = next((place for place, call in calls if call.is_open), None)
         kind = otherwise if place is None else SignalKind.CUT_OFF
-        if turn is not None and kind is not None:
+        if kind is not None:
             says = _UNANSWERED if kind is SignalKind.API_FAILED else ""
-            self._sign(turn, kind, says, turn.last_at, place)
+            turn.sign(kind, says, turn.last_at, place)
+        self._close()
 
     def take_back(self, at: float | None) -> None:
         """Note that the person took back what was changed last."""
-        turn = self._turn
+        turn = self.turn
         if self._before is not None and not self.has_calls:
             turn = self._before
-        if turn is not None:
-            self._sign(turn, SignalKind.UNDONE, "taken back", at)
+        turn.sign(SignalKind.UNDONE, "taken back", at)
 
     def count(
         self,
@@ -334,9 +319,7 @@ class Conversation:
         model: str = "",
     ) -> None:
         """Take the tokens of one answer of the model; those told of again are the same ones."""
-        turn = self._turn
-        if turn is None:
-            return
+        turn = self.turn
         turn.model = excerpt(model, _LONGEST_NAME) or turn.model
         answer = answer or f"#{len(turn.tokens)}"
         if read is not None or written is not None:
@@ -344,66 +327,71 @@ class Conversation:
         if usd is not None and usd > 0:
             turn.usd[answer] = usd
 
+    def count_usage(
+        self, answer: str, usage: Mapping[str, Any], names: str, *, model: str = ""
+    ) -> None:
+        """Take the tokens of one answer, by the names of what was written and of all that was read.
+
+        Args:
+            answer: the answer's id.
+            usage: the counts by their names.
+            names: the name of what was written, and behind it those of what was read.
+            model: the model; "" if unknown.
+        """
+        written, *read = map(as_count, map(usage.get, names.split()))
+        self.count(answer, sum(n or 0 for n in read) if usage else None, written, model=model)
+
+    def is_shell(self, call_id: str) -> bool:
+        """Return whether a call is a command's."""
+        call = self.call(call_id)
+        return call is not None and call.action == "shell"
+
     def followed(self, position: int) -> Iterator[ReadRun]:
         """Yield the runs after which another prompt has come, once each."""
         held, self._held = self._held, []
-        yield from (self._read(turn, position) for turn in held)
+        yield from (self.read(turn, position) for turn in held)
 
     def rest(self, position: int) -> Iterator[ReadRun]:
         """Yield the runs that are still held back, the last one included."""
         yield from self.followed(position)
-        for turn in (self._before, self._turn):
-            if turn is not None and (turn.words or turn.calls):
-                yield self._read(turn, position)
+        for turn in (self._before, self.turn):
+            if turn is not None and turn.prompt and (turn.words or turn.calls):
+                yield self.read(turn, position)
 
-    def _seen(self, at: float | None) -> _Turn | None:
-        if self._turn is not None:
-            self._turn.has_worked = True
-        return self.touch(at)
+    def _seen(self, at: float | None) -> Turn:
+        self.turn.has_worked = True
+        self.turn.touch(at)
+        return self.turn
 
-    def touch(self, at: float | None) -> _Turn | None:
-        """Take a sign of life."""
-        turn = self._turn
-        if turn is not None and at is not None:
-            turn.started_at = at if turn.started_at is None else turn.started_at
-            turn.last_at = at if turn.last_at is None else max(turn.last_at, at)
-        return turn
-
-    def _sign(
-        self, turn: _Turn, kind: SignalKind, says: str, at: float | None, call: int | None = None
-    ) -> None:
-        if len(turn.signs) < _MOST_SIGNS:
-            most = _LONGEST_PROMPT if kind is SignalKind.FOLLOWED_BY else _LONGEST_SAYS
-            turn.signs.append(Signal(kind=kind, says=excerpt(says, most), at=at, call=call))
-
-    def _read(self, turn: _Turn, position: int) -> ReadRun:
+    def read(self, turn: Turn, position: int) -> ReadRun:
+        """Return a run as far as it is known, read up to a position of the log."""
         calls = tuple(call.finished() for call in turn.calls.values())
         started = turn.started_at if turn.started_at is not None else self.fallback_at
         tokens = turn.tokens.values()
         run = AgentRun(
             agent=self._agent,
-            session=self.session,
+            session=turn.session or self.session,
             prompt=turn.prompt,
             captured_from="transcript",
             started_at=started,
             ended_at=max(started, turn.last_at or started),
             folder=turn.folder or self.folder,
             repository=self.repository,
-            branch=self.branch,
+            branch=turn.branch or self.branch,
             instruction=turn.words,
             calls=calls,
             signs=tuple(turn.signs),
             is_over=turn.is_over,
             parent=turn.parent or self._parent(),
-            name=self.name,
+            name=turn.name or self.name,
             model=turn.model or self.model,
             tokens_in=sum(each[0] for each in tokens) if turn.tokens else None,
             tokens_out=sum(each[1] for each in tokens) if turn.tokens else None,
             usd=sum(turn.usd.values()) if turn.usd else None,
             commits=commits_of(calls),
-            automated=self.automated,
+            automated=turn.automated or self.automated,
             record=turn.record,
-            is_copy=self.begun_at is not None and started < self.begun_at,
+            is_copy=turn.is_copy or (self.begun_at is not None and started < self.begun_at),
         )
         return ReadRun(run=run, resume_at=turn.start, position=position)
 

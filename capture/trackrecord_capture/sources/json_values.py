@@ -6,6 +6,7 @@ from typing import Any, Final
 from trackrecord.wire.storable import decoded
 
 LARGEST_COUNT: Final = 2**53
+NOT_AN_OBJECT: Final = "it is not an object in JSON"
 _LARGEST_FILE: Final = 16 * 1024 * 1024
 
 
@@ -17,6 +18,11 @@ def as_object(value: object) -> dict[str, Any]:
 def as_list(value: object) -> list[Any]:
     """Return an array; an empty one for everything else."""
     return value if isinstance(value, list) else []
+
+
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """Return the parts of an array as objects; none of everything else."""
+    return list(map(as_object, as_list(value)))
 
 
 def as_text(value: object) -> str:
@@ -53,6 +59,19 @@ def value_in(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - JSON
         return decoded(text)
     except (ValueError, RecursionError):
         return otherwise
+
+
+def object_from(text: str | bytes) -> dict[str, Any]:
+    """Decode an object.
+
+    Raises:
+        ValueError: it is not one in JSON.
+        RecursionError: it is nested too deeply.
+    """
+    value = decoded(text)
+    if not isinstance(value, dict):
+        raise ValueError(NOT_AN_OBJECT)
+    return value
 
 
 def object_in(path: Path) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from .source import Log
+from .source import Log, ReadRun, Unreadable
 
 
 def logs_in(places: Iterable[Path], pattern: str) -> Iterator[tuple[float, Log]]:
@@ -32,15 +33,49 @@ def logs_in(places: Iterable[Path], pattern: str) -> Iterator[tuple[float, Log]]
                 yield facts.st_mtime, log
 
 
-def by_last_change(found: Iterable[tuple[float, Log]]) -> Iterator[Log]:
-    """Yield logs, those that were not changed for the longest time first."""
-    for _, log in sorted(found, key=lambda each: (each[0], str(each[1].path))):
-        yield log
+@dataclass(frozen=True, kw_only=True)
+class LogFiles:
+    """The files of an agent that keeps one for each session; see `Source`.
 
+    Attributes:
+        name: the agent's name.
+        pattern: the end of the paths of its files.
+        folders: the folders where they lie.
+        read_log: reads one of them from a position on.
+        below: the end of their paths in one of these folders, if it is another one.
+        is_session: tells whether a file that ends so is one.
+        begins_with_time: whether the names of the files order them, and not their last change.
+    """
 
-def rewritten(log: Log) -> Log:
-    """Return a log that is rewritten as a whole: its version is the time of its last change."""
-    return msgspec.structs.replace(log, version=log.path.stat().st_mtime_ns)
+    name: str
+    pattern: str
+    folders: Callable[[], Sequence[Path]]
+    read_log: Callable[[Log, int], Iterator[ReadRun | Unreadable]]
+    below: str = ""
+    is_session: Callable[[Path], bool] = lambda _path: True
+    begins_with_time: bool = False
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders of sessions."""
+        return self.folders()
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the sessions in folders, or take files as they are named; the oldest first."""
+        found = logs_in(places, self.below or self.pattern)
+        of_sessions = (each for each in found if self.is_session(each[1].path))
+        for _, log in sorted(of_sessions, key=self._age):
+            # A document is rewritten as a whole.
+            is_document = log.path.suffix == ".json"
+            version = log.path.stat().st_mtime_ns if is_document else log.version
+            yield msgspec.structs.replace(log, version=version)
+
+    def _age(self, found: tuple[float, Log]) -> tuple[float, str]:
+        changed, log = found
+        return (0.0, log.path.name) if self.begins_with_time else (changed, str(log.path))
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a session; see `Source.read`."""
+        yield from self.read_log(log, resume_at)
 
 
 def data_folder(name: str) -> Path:

@@ -1,81 +1,84 @@
 """Read the runs of logs that hold a session's messages: a line for each, or one document."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from trackrecord.wire.storable import decoded
 
 from .conversation import Conversation
+from .declaration import Action
 from .json_lines import Damage, decoded_lines
-from .json_values import as_object
-from .log_files import by_last_change, logs_in, rewritten
+from .json_values import NOT_AN_OBJECT, as_object, object_from, objects_in
 from .source import Log, ReadRun, Unreadable
 
 _LARGEST_DOCUMENT: Final = 256 * 1024 * 1024
-_NOT_AN_OBJECT: Final = "it is not an object in JSON"
 
 
-class MessageReader(Protocol):
+class MessageReader:
     """An adapter's work on the records of one log.
 
+    Args:
+        agent: the agent's name.
+        tools: what its tools do; see `CodingAgent`.
+        path: the log.
+
     Attributes:
-        conversation: what it fills in.
+        chat: what it fills in.
+        path: the log.
     """
 
-    conversation: Conversation
+    def __init__(self, agent: str, tools: Mapping[str, Action], path: Path) -> None:
+        self.chat = Conversation(agent, tools)
+        self.path = path
 
     def describe(self, record: dict[str, Any]) -> None:
         """Take what the first record tells of the session, also when reading goes on later."""
-        ...
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take a record that begins at a position of the log."""
-        ...
+        raise NotImplementedError
+
+    def fill(self, document: dict[str, Any]) -> Conversation:
+        """Take a document that holds all messages of a session."""
+        self.describe(document)
+        for place, message in enumerate(objects_in(document.get("messages"))):
+            self.take(message, place)
+        return self.chat
 
 
 def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[ReadRun | Unreadable]:
     """Yield the runs of a log of JSON lines from a position on, and what could not be read."""
-    conversation, end = reader.conversation, resume_at
+    chat, end = reader.chat, resume_at
     try:
         if resume_at:
             _describe_first(log, reader)
-        for line, record in decoded_lines(log.path, resume_at, _decoded):
+        for line, record in decoded_lines(log.path, resume_at, object_from):
             end = line.end
             if isinstance(record, Damage):
-                conversation.lose(is_record=record.is_record)
+                chat.lose(is_record=record.is_record)
                 if record.unreadable is not None:
                     yield record.unreadable
                 continue
             if not line.start:
                 reader.describe(record)
             reader.take(record, line.start)
-            yield from conversation.followed(end)
+            yield from chat.followed(end)
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
-    yield from conversation.rest(end)
+    yield from chat.rest(end)
 
 
 def _describe_first(log: Log, reader: MessageReader) -> None:
-    for _, record in decoded_lines(log.path, 0, _decoded):
+    for _, record in decoded_lines(log.path, 0, object_from):
         if not isinstance(record, Damage):
             reader.describe(record)
         return
 
 
-def _decoded(line: bytes) -> dict[str, Any]:
-    record = decoded(line)
-    if not isinstance(record, dict):
-        raise ValueError(_NOT_AN_OBJECT)
-    return record
-
-
-def read_document(
-    log: Log, fill: Callable[[dict[str, Any]], Conversation]
-) -> Iterator[ReadRun | Unreadable]:
+def read_document(log: Log, reader: MessageReader) -> Iterator[ReadRun | Unreadable]:
     """Yield the runs of a log that is one document of JSON, all of them each time."""
     try:
         if log.size > _LARGEST_DOCUMENT:
@@ -85,50 +88,19 @@ def read_document(
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     except (ValueError, RecursionError):
-        yield Unreadable(place="the file", reason=_NOT_AN_OBJECT)
+        yield Unreadable(place="the file", reason=NOT_AN_OBJECT)
     else:
-        for found in fill(document).rest(log.size):
+        for found in reader.fill(document).rest(log.size):
             yield msgspec.structs.replace(found, resume_at=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionFiles:
-    """The files of an agent that keeps one for each session; see `Source`.
+def reading_with(
+    reader: type[MessageReader], agent: str, tools: Mapping[str, Action]
+) -> Callable[[Log, int], Iterator[ReadRun | Unreadable]]:
+    """Return what reads the logs of an agent with a reader of its own; see `LogFiles`."""
 
-    Attributes:
-        name: the agent's name.
-        pattern: the end of the paths of its files.
-        folders: the folders where they lie.
-        reader: makes the reader of a file: a `MessageReader`, or what has `fill` for documents.
-        below: the end of their paths in one of these folders, if it is another one.
-        is_session: tells whether a file that ends so is one; all are if it is missing.
-    """
+    def read(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+        is_document, made = log.path.suffix == ".json", reader(agent, tools, log.path)
+        return read_document(log, made) if is_document else read_records(log, resume_at, made)
 
-    name: str
-    pattern: str
-    folders: Callable[[], Sequence[Path]]
-    reader: Callable[[Path], Any]
-    below: str = ""
-    is_session: Callable[[Path], bool] = lambda _path: True
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of sessions."""
-        return self.folders()
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the sessions in folders, or take files as they are named; the oldest first."""
-        found = logs_in(places, self.below or self.pattern)
-        for log in by_last_change(each for each in found if self.is_session(each[1].path)):
-            yield rewritten(log) if _is_document(log) else log
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        reader = self.reader(log.path)
-        if _is_document(log):
-            yield from read_document(log, reader.fill)
-        else:
-            yield from read_records(log, resume_at, reader)
-
-
-def _is_document(log: Log) -> bool:
-    return log.path.suffix == ".json"
+    return read

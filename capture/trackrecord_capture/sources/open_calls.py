@@ -1,5 +1,6 @@
 """A call of a tool while its session is read: what it asks for, and how it ends."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,10 @@ _PATHS: Final = (
     "file_path", "filePath", "absolute_path", "path", "notebook_path", "target_file", "filename",
     "file",
 )  # fmt: skip
+# Tools of MCP servers and of other programs that change files.
+_EDITING: Final = re.compile(
+    r"(?:write|edit|create|append|patch|move|delete)_(?:file|files|text_file)\Z|str_replace"
+)
 _PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
 
 
@@ -90,10 +95,11 @@ def open_call(
     Args:
         call_id: its id.
         tool: the tool.
-        action: what the tool does; see `CodingAgent`.
+        action: what the tool does, see `CodingAgent`; "" if its name alone tells.
         arguments: its arguments.
         at: when.
     """
+    action = action or ("edit" if _EDITING.search(tool) else "")
     given = arguments if isinstance(arguments, dict) else {}
     command = _command(given) if action == "shell" else ""
     edits = _edits(given) if action in _CHANGING else ()

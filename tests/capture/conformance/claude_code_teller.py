@@ -21,7 +21,7 @@ from tests.capture.conformance.conformance_stories import (
     Story,
     Traits,
 )
-from trackrecord_capture.sources.claude_code import ClaudeCode
+from trackrecord_capture.sources.claude_code import AGENT
 
 SESSION = "0b0c0d0e-1111-4222-8333-444455556666"
 _START = 1_795_000_000
@@ -35,7 +35,7 @@ class ClaudeCodeTeller:
     """Writes the transcripts of a session and of its sub-agents."""
 
     name = "claude-code"
-    source = ClaudeCode()
+    source = AGENT.source
     traits = Traits(
         edit_tool="Write",
         delegate_tool="Agent",

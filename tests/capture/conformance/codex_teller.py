@@ -22,7 +22,7 @@ from tests.capture.conformance.conformance_stories import (
     Story,
     Traits,
 )
-from trackrecord_capture.sources.codex import Codex
+from trackrecord_capture.sources.codex import AGENT
 
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 _CHILD = "01a20168-6106-7f52-b27b-c498fee45553"
@@ -35,7 +35,7 @@ class CodexTeller:
         code_mode: whether the model writes scripts that call the tools.
     """
 
-    source = Codex()
+    source = AGENT.source
 
     def __init__(self, *, code_mode: bool = False) -> None:
         self._code_mode = code_mode

@@ -1,7 +1,7 @@
 """aider: the history of chats that it keeps in each repository, in Markdown."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ from ...agent_run import SignalKind
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent
 from ..json_lines import read_lines
-from ..log_files import by_last_change, logs_in
+from ..log_files import LogFiles
 from ..source import Log, ReadRun, Unreadable
 
 _NAME: Final = "aider"
@@ -40,26 +40,9 @@ _PROMPTS: Final = re.compile(r"/(?:ask|code|architect|context|help)\s+(?=\S)")
 _RUNS: Final = re.compile(r"(?:/(?:run|test)\s+|!)(?=\S)")
 
 
-class Aider:
-    """The histories of aider; see `Source`."""
-
-    name = _NAME
-    pattern = _FILE
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folder that one is in: a history lies in its repository."""
-        return (Path.cwd() / _FILE,)
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the histories in folders, or take files as they are named; the oldest first."""
-        yield from by_last_change(logs_in(places, _FILE))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a history; see `Source.read`.
-
-        Of a chat only the start is dated, so reading goes on from the start of a chat.
-        """
-        yield from _History(log).read(resume_at)
+def _read(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of a history; only the start of a chat is dated, so reading goes on there."""
+    yield from _History(log).read(resume_at)
 
 
 class _History:
@@ -190,4 +173,15 @@ def _count(digits: str, thousands: str) -> int | None:
     return int(number * 1000) if thousands else int(number)
 
 
-AGENT: Final = CodingAgent(label="aider", source=Aider(), tools=TOOLS, tried="0.86.2")
+AGENT: Final = CodingAgent(
+    label="aider",
+    source=LogFiles(
+        name=_NAME,
+        pattern=_FILE,
+        # A history lies in its repository.
+        folders=lambda: (Path.cwd() / _FILE,),
+        read_log=_read,
+    ),
+    tools=TOOLS,
+    tried="0.86.2",
+)

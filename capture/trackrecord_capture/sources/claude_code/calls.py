@@ -1,154 +1,133 @@
-"""The tool calls of a transcript: their arguments and their results."""
+"""The results of a transcript's calls."""
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from ...agent_run import RunCall, is_cancelled
-from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in, tool_name
+from ..conversation import Conversation
+from ..declaration import Action, tools_of
+from ..excerpts import excerpt, excerpts_in
+from ..json_values import as_object, as_text
 from ..open_calls import OpenCall
-from ..raw_json import object_of, value_of
-from ..sub_agents import sub_agent_of
-from .records import Block, result_text
+from .records import Record, result_text
+from .words import INTERRUPTED
 
-_SHELLS: Final = frozenset({"Bash", "PowerShell"})
-_EDITORS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "Update"})
-_EDITING: Final = re.compile(
-    r"(?:write|edit|create|append|patch|move|delete)_(?:file|files|text_file)\Z|str_replace"
+NAME: Final = "claude-code"
+TOOLS: Final[Mapping[str, Action]] = tools_of(
+    shell="Bash PowerShell",
+    edit="Edit MultiEdit Update NotebookEdit",
+    write="Write",
+    read="Read NotebookRead",
+    search="Grep Glob LS",
+    delegate="Task Agent",
+    plan="TodoWrite TaskCreate TaskUpdate",
+    fetch="WebFetch",
+    web_search="WebSearch",
 )
-_PATHS: Final = ("file_path", "notebook_path", "path")
 _EXIT: Final = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b[^\n]*\n?")
 _TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>\s*)?\Z", re.DOTALL)
 _TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
 _TIMED_OUT_CODE: Final = 124
-# 128 and the signal: a hangup, an interrupt, a kill, a request to end.
-_KILLED: Final = frozenset({129, 130, 137, 143})
+_HEAD: Final = 256
+_LOST: Final = "[Tool call interrupted: the session ended"
+_REJECTED: Final = re.compile(r"\A(?:Error: )?The user doesn['’]t want to (?:proceed|take this)")
 _AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_LONGEST_NAME: Final = 256
-_INTERRUPTED: Final = "[Request interrupted by user"
 
 
-@dataclass(slots=True)
-class TranscriptCall(OpenCall):
-    """A call of which the result may not have come yet.
-
-    Attributes:
-        is_lost: whether its result may have stood where nothing can be read.
-    """
-
-    is_lost: bool = False
-
-    def refuse(self, at: float | None) -> None:
-        """Note that the call did not run, or was stopped, by a person's decision."""
-        self.ends(at)
-        self.ok, self.edits = None, ()
-
-    def ends(self, at: float | None) -> None:
-        """Note when it ended."""
-        self.is_open = False
-        if self.started_at is not None and at is not None:
-            self.duration_ms = max(0.0, round((at - self.started_at) * 1000, 1))
-
-    @property
-    def was_killed(self) -> bool:
-        """Return whether its command was ended by a signal, as when the terminal is closed."""
-        return self.exit_code in _KILLED
-
-    def lose(self) -> None:
-        """Note that the agent's process ended during the call, so that its result is unknown."""
-        self.is_open, self.ok, self.exit_code, self.error = False, None, None, ""
-
-    def end(self, block: Block, outcome: msgspec.Raw, at: float | None) -> None:
-        """Take the result.
-
-        Args:
-            block: the result, as the model sees it.
-            outcome: the result as Claude Code keeps it for itself; of any form, or absent.
-            at: when it came.
-        """
-        self.ends(at)
-        text = result_text(block.content)
-        if block.is_error:
-            self._fail(text)
-            return
-        self.ok, self.result = True, excerpt(text)
-        if self.sub_agent is not None:
-            self._note_sub_agent(outcome)
-        if not self.command:
-            return
-        self.exit_code = 0
-        kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
-        if kept.get("interrupted") or kept.get("backgroundTaskId"):
-            # Nobody knows how it ended.
-            self.ok = self.exit_code = None
-        elif kept.get("returnCodeInterpretation"):
-            self.exit_code = None
-
-    def _note_sub_agent(self, outcome: msgspec.Raw) -> None:
-        kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
-        name = kept.get("agentId")
-        if self.sub_agent is not None and isinstance(name, str) and _AGENT_ID.fullmatch(name):
-            self.sub_agent = msgspec.structs.replace(self.sub_agent, id=name)
-        if kept.get("isAsync") is True or kept.get("status") == "async_launched":
-            self.sub_agent_ends(math.inf)
-
-    def _fail(self, text: str) -> None:
-        self.ok, self.edits = False, ()
-        if text.startswith(_INTERRUPTED):
-            self.ok = None
-            return
-        if refused := _TOOL_ERROR.match(text):
-            # It did not even run: a missing argument, a file that was not read before.
-            self.error = excerpt(refused[1].strip())
-        else:
-            self.error = excerpt(text)
-        if is_cancelled(self.error):
-            self.ok = None
-            return
-        if refused or not self.command:
-            return
-        if code := _EXIT.match(text):
-            self.exit_code = int(code[1])
-            self.result = excerpt(text[code.end() :])
-        elif _TIMED_OUT.search(text[:_LONGEST_NAME]):
-            self.exit_code, self.result = _TIMED_OUT_CODE, self.error
-
-    def sub_agent_ends(self, at: float) -> None:
-        """Note when the sub-agent that works in the background ended."""
-        if self.sub_agent is not None:
-            self.sub_agent = msgspec.structs.replace(self.sub_agent, ended_at=at)
-
-
-def opened(block: Block, started_at: float | None, folder: str = "") -> TranscriptCall:
-    """Return a call as it is made.
+def take_call(chat: Conversation, block: Record, at: float | None, folder: str) -> OpenCall | None:
+    """Hand on a call as the model makes it; return it, or None if it has no id.
 
     Args:
-        block: the call, as the model makes it.
-        started_at: when.
-        folder: the folder that the shell is in.
+        chat: the session.
+        block: the call.
+        at: when it was made.
+        folder: the folder that the shell is in: an earlier command may have changed to it.
     """
-    tool, given = tool_name(block.name or ""), value_of(block.input)
-    named = given if isinstance(given, dict) else {}
-    command = named.get("command") if tool in _SHELLS else None
-    command = excerpt(command, LONGEST_COMMAND) if isinstance(command, str) else ""
-    is_editor = tool in _EDITORS or _EDITING.search(tool) is not None
-    paths = (named.get(name) for name in _PATHS if is_editor)
-    return TranscriptCall(
-        tool=tool,
-        id=(block.id or "")[:_LONGEST_NAME],
-        action="edit" if is_editor else "",
-        arguments=None if command else excerpts_in(given),
-        command=command,
-        # The shell stays in the folder that an earlier command changed to.
-        folder=folder if command else "",
-        edits=tuple(path for path in paths if isinstance(path, str))[:1],
-        sub_agent=sub_agent_of(tool, given),
-        started_at=started_at,
-    )
+    given, name = block.get("input"), as_text(block.get("name"))
+    call_id = as_text(block.get("id"))
+    call = chat.call(chat.use(call_id, name, given, at)) if call_id else None
+    if call is not None:
+        call.folder = folder if call.command else ""
+        call.arguments = None if call.command else excerpts_in(given)
+    return call
+
+
+def take_result(
+    chat: Conversation, call: OpenCall, block: Record, record: Record, at: float | None
+) -> None:
+    """Hand on the result of a call.
+
+    Args:
+        chat: the session.
+        call: the call.
+        block: the result, as the model sees it.
+        record: what holds it, and beside it the result as Claude Code keeps it for itself.
+        at: when it came.
+    """
+    text = result_text(block.get("content"))
+    if call.ok is not None or call.is_cancelled:
+        return
+    has_failed = block.get("is_error") is True
+    if _is_refusal(record, text, has_failed=has_failed):
+        call.edits = ()
+        chat.result(call.id, "", ok=None, at=at)
+        chat.refuse(call.id, "", at)
+    elif has_failed:
+        # What a session that is resumed says of a call is no result: it was cut off long ago.
+        if not text.startswith(_LOST):
+            _fail(chat, call, text, at)
+    else:
+        _succeed(chat, call, text, as_object(record.get("toolUseResult")), at)
+
+
+def _is_refusal(record: Record, text: str, *, has_failed: bool) -> bool:
+    if kind := as_text(record.get("toolDenialKind")):
+        return kind == "user-rejected"
+    return has_failed and _REJECTED.match(text) is not None
+
+
+def _succeed(chat: Conversation, call: OpenCall, text: str, kept: Record, at: float | None) -> None:
+    if call.sub_agent is not None:
+        name = kept.get("agentId")
+        if isinstance(name, str) and _AGENT_ID.fullmatch(name):
+            chat.name_sub_agent(call.id, name)
+        if kept.get("isAsync") is True or kept.get("status") == "async_launched":
+            end_sub_agent(call, math.inf)
+    # Of a command that was stopped, or that goes on, nobody knows how it ended.
+    is_unknown = call.command and (kept.get("interrupted") or kept.get("backgroundTaskId"))
+    ok = None if is_unknown else True
+    has_status = call.command and ok and not kept.get("returnCodeInterpretation")
+    chat.result(call.id, text, ok=ok, at=at, exit_code=0 if has_status else None)
+
+
+def _fail(chat: Conversation, call: OpenCall, text: str, at: float | None) -> None:
+    call.edits = ()
+    refused = _TOOL_ERROR.match(text)
+    code = _EXIT.match(text) if call.command else None
+    # Without one it did not even run: a missing argument, a file that was not read before.
+    error = refused[1].strip() if refused else text
+    if text.startswith(INTERRUPTED):
+        chat.result(call.id, "", ok=None, at=at)
+        return
+    call.error = excerpt(error)
+    if is_cancelled(call.error):
+        chat.result(call.id, "", ok=None, at=at)
+    elif code:
+        chat.result(call.id, text[code.end() :], ok=False, at=at, exit_code=int(code[1]))
+    elif call.command and not refused and _TIMED_OUT.search(text[:_HEAD]):
+        chat.result(call.id, text, ok=False, at=at, exit_code=_TIMED_OUT_CODE)
+    else:
+        chat.result(call.id, "", ok=False, at=at)
+
+
+def end_sub_agent(call: OpenCall, at: float) -> None:
+    """Note when the sub-agent that works in the background ended."""
+    if call.sub_agent is not None:
+        call.sub_agent = msgspec.structs.replace(call.sub_agent, ended_at=at)
 
 
 def failed_call(
@@ -163,11 +142,9 @@ def failed_call(
         error: the text of its error, as the model reads it.
         folder: the folder that the shell is in.
     """
-    given = msgspec.Raw(msgspec.json.encode(arguments))
-    call = opened(Block(id=name, name=tool, input=given), None, folder)
-    said = msgspec.Raw(msgspec.json.encode(error))
-    call.end(Block(content=said, is_error=True), msgspec.Raw(), None)
-    return call.finished()
-
-
-_LONGEST_KEPT: Final = 256 * 1024
+    chat = Conversation(NAME, TOOLS)
+    asked = {"id": name or "#", "name": tool, "input": arguments}
+    call = take_call(chat, asked, None, folder)
+    assert call is not None  # noqa: S101 - it has an id
+    take_result(chat, call, {"content": error, "is_error": True}, {}, None)
+    return msgspec.structs.replace(call.finished(), id=name)

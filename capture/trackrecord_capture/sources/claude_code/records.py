@@ -1,161 +1,41 @@
-"""The records of a transcript, as far as anything in them is used.
+"""The records of a transcript; any member of them may be missing, or of another type."""
 
-The format is Claude Code's own and changes with its versions: whatever is not needed stays
-undecoded, and what is needed may be missing or of another type.
-"""
+from typing import Any
 
-from typing import Any, Final
+from ..json_values import as_text, objects_in
+from ..moments import seconds_of
 
-import msgspec
-
-from trackrecord.wire.storable import decoded
-
-from ..raw_json import ABSENT, object_of, text_of, value_of
+Record = dict[str, Any]
 
 
-class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
-    """One line of a transcript."""
-
-    type: msgspec.Raw = ABSENT
-    subtype: msgspec.Raw = ABSENT
-    uuid: msgspec.Raw = ABSENT
-    parent_uuid: msgspec.Raw = ABSENT
-    leaf_uuid: msgspec.Raw = ABSENT
-    prompt_id: msgspec.Raw = ABSENT
-    prompt_source: msgspec.Raw = ABSENT
-    forked_from: msgspec.Raw = ABSENT
-    session_id: msgspec.Raw = ABSENT
-    timestamp: msgspec.Raw = ABSENT
-    cwd: msgspec.Raw = ABSENT
-    git_branch: msgspec.Raw = ABSENT
-    entrypoint: msgspec.Raw = ABSENT
-    attribution_agent: msgspec.Raw = ABSENT
-    is_meta: msgspec.Raw = ABSENT
-    is_sidechain: msgspec.Raw = ABSENT
-    is_compact_summary: msgspec.Raw = ABSENT
-    is_api_error_message: msgspec.Raw = ABSENT
-    error: msgspec.Raw = ABSENT
-    tool_denial_kind: msgspec.Raw = ABSENT
-    origin: msgspec.Raw = ABSENT
-    message: msgspec.Raw = ABSENT
-    tool_use_result: msgspec.Raw = ABSENT
-    attachment: msgspec.Raw = ABSENT
-
-    @property
-    def kind(self) -> str:
-        """The type, in one spelling."""
-        return text_of(self.type)
-
-    def is_true(self, name: str) -> bool:
-        """Return whether a member is there and true."""
-        return bytes(getattr(self, name)) == b"true"
-
-    @property
-    def is_of_person(self) -> bool:
-        """Return whether a person can have written it: no other origin is named."""
-        kind = object_of(self.origin).get("kind")
-        return kind is None or kind == "human"
+def moment_of(record: Record) -> float | None:
+    """Return when a record was written; None if unknown."""
+    return seconds_of(record.get("timestamp"))
 
 
-class TokenUsage(msgspec.Struct, gc=False):
-    """The tokens of one answer of the model."""
-
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
+def id_of(record: Record) -> str:
+    """Return the id of a record; "" without one."""
+    return as_text(record.get("uuid"))
 
 
-class RecordMessage(msgspec.Struct):
-    """The message of a record."""
-
-    id: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
-    content: msgspec.Raw = ABSENT
-    usage: msgspec.Raw = ABSENT
+def parent_of(record: Record) -> str:
+    """Return the id of the record before it; "" if none is named."""
+    return as_text(record.get("parentUuid"))
 
 
-class Block(msgspec.Struct):
-    """One part of a message."""
-
-    type: str = ""
-    text: str | None = None
-    id: str | None = None
-    name: str | None = None
-    input: msgspec.Raw = ABSENT
-    tool_use_id: str | None = None
-    content: msgspec.Raw = ABSENT
-    is_error: bool | None = None
+def key_of(record: Record) -> str:
+    """Return the id of a record's prompt; in older versions, which lack it, the record's own."""
+    return as_text(record.get("promptId")) or id_of(record)
 
 
-_record: Final = msgspec.json.Decoder(TranscriptRecord)
-_message: Final = msgspec.json.Decoder(RecordMessage)
-_blocks: Final = msgspec.json.Decoder(list[Block])
-_usage: Final = msgspec.json.Decoder(TokenUsage)
-_LONGEST_RESULT: Final = 1024 * 1024
-
-
-def decode_record(line: bytes) -> TranscriptRecord:
-    """Decode a line.
-
-    Raises:
-        ValueError: it is not an object in JSON.
-    """
-    return decoded(line, _record)
-
-
-def message_of(record: TranscriptRecord) -> RecordMessage:
-    """Return the message of a record; an empty one if it cannot be read."""
-    try:
-        return decoded(record.message, _message)
-    except (ValueError, RecursionError):
-        return RecordMessage()
-
-
-def blocks_of(message: RecordMessage) -> list[Block]:
+def blocks_of(message: Record) -> list[Record]:
     """Return the parts of a message; a plain text is one part."""
-    content = message.content
-    if bytes(content)[:1] == b'"':
-        return [Block(type="text", text=text_of(content))]
-    try:
-        return decoded(content, _blocks)
-    except (ValueError, RecursionError):
-        return _one_by_one(content)
+    content = message.get("content")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects_in(content)
 
 
-def _one_by_one(content: msgspec.Raw) -> list[Block]:
-    """Return those parts that are of a known form."""
-    found = []
-    value = value_of(content)
-    for part in value if isinstance(value, list) else ():
-        try:
-            found.append(msgspec.convert(part, Block, strict=False))
-        except (ValueError, RecursionError):
-            continue
-    return found
-
-
-def usage_of(message: RecordMessage) -> TokenUsage:
-    """Return the token counts of a message."""
-    try:
-        return _usage.decode(message.usage)
-    except (ValueError, RecursionError):
-        return TokenUsage()
-
-
-def result_text(content: msgspec.Raw) -> str:
+def result_text(content: object) -> str:
     """Return the text of a tool's result, which is a text or a list of parts."""
-    if len(content) > _LONGEST_RESULT:
-        # An image, or a whole file: of a text the beginning would do, but JSON is read whole.
-        return ""
-    value = value_of(content)
-    if isinstance(value, str):
-        return value
-    parts = value if isinstance(value, list) else []
-    return "\n".join(_part_text(part) for part in parts)
-
-
-def _part_text(part: Any) -> str:  # noqa: ANN401 - decoded JSON of any kind
-    text = part.get("text") if isinstance(part, dict) else None
-    return text if isinstance(text, str) else ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(as_text(part.get("text")) for part in objects_in(content))

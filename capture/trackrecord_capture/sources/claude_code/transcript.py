@@ -1,8 +1,4 @@
-"""Read the runs of a transcript: one for each prompt, and one for each sub-agent.
-
-Records form a tree: each names the one before it. Where two terminals have resumed one session
-their records alternate, and only the tree tells which run a record belongs to.
-"""
+"""Read the runs of a transcript: one for each prompt, and one for each sub-agent."""
 
 import math
 import stat
@@ -13,44 +9,44 @@ from typing import Final
 
 import msgspec
 
-from ...agent_run import AgentRun, RunCall, SignalKind
+from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
+from ..conversation import Conversation
+from ..excerpts import excerpt
 from ..json_lines import Damage, decoded_lines
-from ..json_values import as_text, object_in
-from ..moments import seconds_of
-from ..raw_json import object_of, text_of
+from ..json_values import as_object, as_text, object_from, object_in
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from .calls import TranscriptCall
-from .open_run import (
-    REWOUND,
-    OpenRun,
+from ..turn import LONGEST_SAYS
+from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
+from .records import Record, blocks_of, id_of, key_of, moment_of
+from .tree import RecordTree, TranscriptRun
+from .words import (
     ended_call,
-    instruction_of,
-    is_command,
     is_interruption,
     is_prompt,
+    printed_in,
     said_in,
     takes_back,
+    typed_in,
 )
-from .records import Block, TranscriptRecord, blocks_of, decode_record, message_of
 
-# How many runs can be open at once, and how many records are known to belong to one of them.
-_MOST_OPEN: Final = 16
-_MOST_KNOWN: Final = 100_000
 # How many runs can be taken back after the next prompt has come.
 _MOST_RECENT: Final = 8
-_MOST_BEGUN: Final = 1000
 # A sub-agent's transcript is read for itself, and for the run that started it.
 _LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
+_USAGE: Final = "output_tokens input_tokens cache_creation_input_tokens cache_read_input_tokens"
 _LIMIT: Final = "max_turns_reached"
-_NOTIFIED: Final = b"<task-notification>"
+_SYNTHETIC: Final = "<synthetic>"
+_REWOUND: Final = Signal(kind=SignalKind.UNDONE, says="the person went back to before it")
+# 128 and the signal: a hangup, an interrupt, a kill, a request to end.
+_KILLED: Final = frozenset({129, 130, 137, 143})
 
 
 def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
     """Yield the runs of a transcript from a position on, and what could not be read."""
     try:
-        yield from _Reader(log).read(resume_at)
+        yield from _Reader(log, resume_at).read()
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
 
@@ -58,70 +54,86 @@ def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
 class _Reader:
     """Holds a run back until the next prompt arrives, which may change the verdict on it."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, resume_at: int) -> None:
         self._log = log
+        self._resumed_at = resume_at
         self._agent = _sub_agent(log.path)
+        self._chat = Conversation(NAME, TOOLS)
         # A sub-agent's transcript lies in the folder of its session.
-        self._session = log.path.parent.parent.name if self._agent else log.path.stem
-        self._name = _agent_type(log.path) if self._agent else ""
-        self._open: list[OpenRun] = []
-        self._current: OpenRun | None = None
-        self._run_of: dict[str, OpenRun] = {}
-        self._known: deque[str] = deque()
-        self._call_of: dict[str, TranscriptCall] = {}
-        self._ready: list[OpenRun] = []
-        self._resumed_at = 0
-        self._begun: deque[OpenRun] = deque(maxlen=_MOST_BEGUN)
-        self._recent: deque[tuple[OpenRun, AgentRun]] = deque(maxlen=_MOST_RECENT)
-        self._taken_back: list[OpenRun] = []
+        self._chat.session = log.path.parent.parent.name if self._agent else log.path.stem
+        self._chat.name = _agent_type(log.path) if self._agent else ""
+        self._tree = RecordTree(self._agent, is_whole=not resume_at)
+        self._recent: deque[tuple[TranscriptRun, AgentRun]] = deque(maxlen=_MOST_RECENT)
         self._leaf = ""
-        self._is_torn = False
 
-    def read(self, resume_at: int, until: float = math.inf) -> Iterator[ReadRun | Unreadable]:
-        end = self._resumed_at = resume_at
-        for line, record in decoded_lines(self._log.path, resume_at, decode_record):
-            if line.start >= until:
-                break
+    def read(self) -> Iterator[ReadRun | Unreadable]:
+        tree, end = self._tree, self._resumed_at
+        for line, record in decoded_lines(self._log.path, self._resumed_at, object_from):
             end = line.end
             if isinstance(record, Damage):
-                for run in self._open:
-                    run.lose(is_record=record.is_record)
+                self._lose(is_record=record.is_record)
                 if record.unreadable is not None:
                     yield record.unreadable
                 continue
             self._take(record, line.start)
-            if self._ready or self._taken_back:
-                yield from self._finish(line.end)
-        self._return_to(self._leaf, None)
-        self._ready = list(self._open)
+            if tree.ready or tree.rewound:
+                yield from self._finish(end)
+        if self._leaf:
+            tree.return_to(self._leaf, is_asked=False)
+        tree.ready = list(tree.open)
         yield from self._finish(end)
-        if self._is_torn:
+        if tree.is_torn:
             # What the last prompt went back to, only the part says that was read earlier.
-            yield from _Reader(self._log).read(0, until)
+            yield from _Reader(self._log, 0).read()
+
+    def _lose(self, *, is_record: bool) -> None:
+        for run in self._tree.open:
+            self._chat.turn, run.awaits_answer = run, False
+            self._chat.lose(is_record=is_record)
 
     def _finish(self, position: int) -> Iterator[ReadRun]:
-        for run in self._ready:
+        tree = self._tree
+        for run in tree.ready:
             # Reading again must meet every run that is still open.
-            start = min(other.start for other in (*self._open, run))
-            self._open.remove(run)
-            is_empty, made = run.is_empty, run.finished(self._session, self._name)
-            self._forget(run)
-            if not is_empty:
-                made = self._with_sub_agents(made)
+            start = min(other.start for other in (*tree.open, run))
+            tree.open.remove(run)
+            if not run.is_empty:
+                made = self._with_sub_agents(self._finished(run))
                 self._recent.append((run, made))
                 yield ReadRun(run=made, resume_at=start, position=position)
-        self._ready = []
-        yield from self._amended(position)
-
-    def _amended(self, position: int) -> Iterator[ReadRun]:
-        """Yield runs again that were taken back after they had been yielded."""
-        start = min((run.start for run in self._open), default=self._resumed_at)
+            # Its records are still known to belong to it.
+            self._chat.forget(run)
+        tree.ready = []
+        start = min((run.start for run in tree.open), default=self._resumed_at)
         for run, made in self._recent:
-            if run in self._taken_back:
-                signs = (*made.signs, REWOUND)
-                amended = msgspec.structs.replace(made, signs=signs)
-                yield ReadRun(run=amended, resume_at=start, position=position)
-        self._taken_back = []
+            if run in tree.rewound:
+                made = msgspec.structs.replace(made, signs=(*made.signs, _REWOUND))
+                yield ReadRun(run=made, resume_at=start, position=position)
+        tree.rewound = []
+
+    def _finished(self, run: TranscriptRun) -> AgentRun:
+        self._break_off(run, SignalKind.API_FAILED)
+        if run.failure is not None:
+            run.signs.insert(0, run.failure)
+        if run.is_rewound:
+            run.signs.append(_REWOUND)
+        if run.parent:
+            session = run.session or self._chat.session
+            run.parent = run_outcome_id(NAME, session, run.parent)
+        return self._chat.read(run, 0).run
+
+    def _break_off(self, run: TranscriptRun, otherwise: SignalKind | None) -> None:
+        """Note that the agent's process ended in the middle, if it did."""
+        if any(sign.kind is SignalKind.INTERRUPTED for sign in run.signs):
+            return
+        calls, is_awaited = list(run.calls.values()), run.awaits_answer
+        if is_awaited and calls[-1:] and calls[-1].exit_code in _KILLED:
+            # Closing the terminal ends the command first, and then the agent.
+            last = calls[-1]
+            last.is_open, last.ok, last.exit_code, last.error = True, None, None, ""
+        self._chat.turn, run.awaits_answer = run, False
+        is_unanswered = is_awaited and not run.is_over and run.failure is None
+        self._chat.break_off(otherwise if is_unanswered else None)
 
     def _with_sub_agents(self, run: AgentRun) -> AgentRun:
         """Return a run with what its sub-agents did while it waited for them."""
@@ -145,198 +157,146 @@ class _Reader:
         runs = (each.run for each in read_transcript(log, 0) if isinstance(each, ReadRun))
         return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
 
-    def _forget(self, run: OpenRun) -> None:
-        """Let go of a run's calls: its records are still known to belong to it."""
-        for call in run.calls:
-            self._call_of.pop(call, None)
-        run.calls.clear()
-
-    def _take(self, record: TranscriptRecord, start: int) -> None:
-        kind = record.kind
+    def _take(self, record: Record, start: int) -> None:
+        kind, tree = record.get("type"), self._tree
         if kind == "last-prompt":
-            self._leaf = text_of(record.leaf_uuid)
-        elif kind in ("user", "assistant"):
+            self._leaf = as_text(record.get("leafUuid"))
+        elif kind == "user":
             self._leaf = ""
-        if kind == "user":
             self._take_user(record, start)
-        elif kind == "system" and text_of(record.subtype) == "api_error":
-            run = self._run(record, start)
-            if run is not None:
-                run.retry(record)
         elif kind == "assistant":
-            run = self._run(record, start)
-            if run is not None:
-                # It goes on in another terminal.
-                run.is_rewound = False
-                self._call_of.update((call.id, call) for call in run.answer(record))
-        elif kind == "attachment" and _NOTIFIED in bytes(record.attachment):
-            self._notified(record, object_of(record.attachment).get("prompt"))
-        elif kind == "attachment" and self._current is not None and _is_limit(record):
-            self._current.give_up("the limit of turns was reached", record)
-        self._note(record)
+            self._leaf = ""
+            if (run := tree.run_of(record, start)) is not None:
+                self._answer(run, record)
+        elif kind == "system" and as_text(record.get("subtype")) == "api_error":
+            if (run := tree.run_of(record, start)) is not None:
+                self._fail(run, record, as_text(as_object(record.get("error")).get("message")))
+        elif kind == "attachment":
+            self._attached(record, as_object(record.get("attachment")))
+        tree.note(record)
 
-    def _take_user(self, record: TranscriptRecord, start: int) -> None:
-        blocks = blocks_of(message_of(record))
-        said = said_in(blocks)
-        run = self._run(record, start)
+    def _attached(self, record: Record, attachment: Record) -> None:
+        current = self._tree.current
+        if current is not None and attachment.get("type") == _LIMIT:
+            at = self._go_on(current, record)
+            self._chat.see(SignalKind.CRASHED, "the limit of turns was reached", at)
+        else:
+            self._notified(record, as_text(attachment.get("prompt")))
+
+    def _take_user(self, record: Record, start: int) -> None:
+        blocks = blocks_of(as_object(record.get("message")))
+        said, run = said_in(blocks), self._tree.run_of(record, start)
         if is_interruption(said):
             if run is not None:
-                run.interrupt(record)
+                self._interrupt(run, record)
         elif takes_back(said):
             if run is not None:
-                run.sign(SignalKind.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
-        elif self._is_prompt(record, blocks, said, run):
-            self._begin(record, start, said)
+                run.sign(SignalKind.UNDONE, "taken back", moment_of(record))
+        elif is_prompt(record, blocks, said) and not self._tree.has_begun(record, run):
+            self._ask(record, start, said)
         elif run is not None and said.startswith("<bash-"):
-            run.take_typed(record, said)
+            self._typed(run, record, said)
         elif run is not None:
             self._notified(record, said)
-            run.results(record, blocks, self._call_of)
+            self._results(run, record, blocks)
 
-    def _notified(self, record: TranscriptRecord, said: object) -> None:
-        """Take word of a sub-agent in the background that has ended."""
-        called = ended_call(said) if isinstance(said, str) else ""
-        call, at = self._call_of.get(called), seconds_of(text_of(record.timestamp))
-        if call is not None and at is not None:
-            call.sub_agent_ends(at)
-
-    def _is_prompt(
-        self, record: TranscriptRecord, blocks: list[Block], said: str, run: OpenRun | None
-    ) -> bool:
-        if not is_prompt(record, blocks, said):
-            return False
-        if self._agent or record.is_true("is_sidechain"):
-            # What a sub-agent is told later belongs to the same run.
-            return run is None or (not self._agent and not text_of(record.parent_uuid))
-        return (
-            run is None
-            or run.key != _key(record)
-            or not run.instruction
-            or (bool(bytes(record.prompt_source)) and not run.is_empty)
-        )
-
-    def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
-        before = self._before(record)
-        if before is not None and before.instruction and before.key == _key(record):
+    def _ask(self, record: Record, start: int, said: str) -> None:
+        tree, before = self._tree, self._tree.before(record)
+        if before is not None and before.words and before.prompt == key_of(record):
             # A fork gives the id of its first prompt to all that it copies.
-            before.key, before.is_copy = before.record, True
-        can_go_on = before is not None and before.can_go_on and not before.is_copy
-        if before is not None and can_go_on and not self._agent and goes_on(said):
-            before.go_on(said, before.touch(record))
-            self._own(record, before)
-            self._current = before
+            before.prompt, before.is_copy = before.record, True
+        if before is not None and self._can_go_on(before) and goes_on(said):
+            self._break_off(before, None)
+            self._chat.go_on(said, self._go_on(before, record))
+            tree.own(record, before)
+            tree.current = before
             return
-        is_new = not any(other.key == _key(record) for other in self._open)
-        run = self._opened(record, start)
-        if is_new and not run.parent:
-            run.asked_after = _parent(record)
-            self._return_to(run.asked_after, run)
-            self._begun.append(run)
-        run.instruction = instruction_of(said)
-        at = run.touch(record)
-        if before is not None and before is not run and not run.parent and not before.parent:
-            if before.is_empty or is_command(said):
-                self._hold_or_drop(before)
-            else:
-                before.follow(run.instruction, at)
-                self._ready.append(before)
-        self._shorten()
+        run = tree.begin(record, start, said)
+        at = self._go_on(run, record)
+        if before is not None and tree.is_followed(before, run, said):
+            self._break_off(before, SignalKind.API_FAILED)
+            before.is_over = True
+            before.sign(SignalKind.FOLLOWED_BY, run.words, at)
+        tree.shorten()
 
-    def _return_to(self, record: str | None, new: OpenRun | None) -> None:
-        """Take back the runs that followed a record to which the person went back.
+    def _can_go_on(self, run: TranscriptRun) -> bool:
+        return run.has_answered and not (run.is_copy or run.parent or self._agent)
 
-        Args:
-            record: the record behind which the session goes on; "" for its very beginning, None if
-                unknown.
-            new: the run that begins there; None if nothing was asked there yet.
-        """
-        if record is None or (new is None and not record):
-            return
-        origin = self._run_of.get(record)
-        if origin is None and new is None:
-            return
-        taken = [
-            run
-            for run in self._begun
-            if (run.asked_after == record and new is not None)
-            or (origin is not None and self._origin(run) is origin)
-        ]
-        if not taken and record and origin is None and self._resumed_at and self._begun:
-            self._is_torn = True
-        taken += [run for run in self._begun if run not in taken and self._origin(run) in taken]
-        for run in taken:
-            if run in self._open:
-                run.is_rewound = run.can_be_rewound
-            elif any(run is other for other, _ in self._recent) and not run.is_rewound:
-                run.is_rewound = True
-                self._taken_back.append(run)
+    def _go_on(self, run: TranscriptRun, record: Record) -> float | None:
+        """Go on with a run; take the fields that every record has, and return its time."""
+        at = moment_of(record)
+        self._chat.turn = run
+        run.touch(at)
+        run.folder = run.folder or as_text(record.get("cwd"))
+        run.branch = run.branch or as_text(record.get("gitBranch"))
+        if run.parent and not self._chat.name:
+            run.name = run.name or as_text(record.get("attributionAgent"))
+        if not run.session:
+            run.session, run.record = as_text(record.get("sessionId")), id_of(record)
+            run.is_copy = "forkedFrom" in record
+            run.automated = as_text(record.get("entrypoint")).startswith("sdk")
+        return at
 
-    def _origin(self, run: OpenRun) -> OpenRun | None:
-        """Return the run behind which another one was asked for."""
-        return self._run_of.get(run.asked_after) if run.asked_after else None
+    def _answer(self, run: TranscriptRun, record: Record) -> None:
+        """Take a record of the model's answer, one part of it with the usage of the whole."""
+        at, message = self._go_on(run, record), as_object(record.get("message"))
+        # It goes on in another terminal.
+        run.is_rewound = False
+        if record.get("isApiErrorMessage") is True:
+            self._fail(run, record, said_in(blocks_of(message)))
+            run.is_over = True
+        elif message.get("model") != _SYNTHETIC:
+            run.has_answered, run.awaits_answer, run.failure = True, False, None
+            if message.get("stop_reason") == "refusal":
+                self._fail(run, record, "refused")
+            self._chat.say(at, is_last=message.get("stop_reason") not in (None, "tool_use"))
+            usage, model = as_object(message.get("usage")), as_text(message.get("model"))
+            self._chat.count_usage(as_text(message.get("id")), usage, _USAGE, model=model)
+            for block in blocks_of(message):
+                if block.get("type") == "tool_use":
+                    take_call(self._chat, block, at, as_text(record.get("cwd")))
 
-    def _hold_or_drop(self, before: OpenRun) -> None:
-        """Ignore a command without work of an agent: it says nothing about the run before it."""
-        if before.is_empty:
-            self._ready.append(before)
+    def _fail(self, run: TranscriptRun, record: Record, says: str) -> None:
+        """Note that the model's API failed; an answer that comes later makes up for it."""
+        at = self._go_on(run, record)
+        says = excerpt(says, LONGEST_SAYS)
+        run.failure = Signal(kind=SignalKind.API_FAILED, says=says, at=at)
 
-    def _opened(self, record: TranscriptRecord, start: int) -> OpenRun:
-        is_sub_agent = bool(self._agent) or record.is_true("is_sidechain")
-        if self._agent:
-            key, parent = self._agent, text_of(record.prompt_id)
-        elif is_sub_agent:
-            key, parent = _key(record), self._current.key if self._current else ""
+    def _results(self, run: TranscriptRun, record: Record, blocks: list[Record]) -> None:
+        """Take the results of calls, wherever in the transcript those were made."""
+        chat, at = self._chat, self._go_on(run, record)
+        run.awaits_answer = True
+        for block in blocks:
+            call = chat.call(as_text(block.get("tool_use_id")))
+            if block.get("type") == "tool_result" and call is not None:
+                take_result(chat, call, block, record, at)
+
+    def _typed(self, run: TranscriptRun, record: Record, said: str) -> None:
+        """Take a command that the person ran beside the agent, or what it printed."""
+        chat, at = self._chat, self._go_on(run, record)
+        if command := typed_in(said):
+            given = {"command": command}
+            run.typed = chat.use(id_of(record), "Bash", given, at, actor="user")
+            if (call := chat.call(run.typed)) is not None:
+                call.folder, call.is_open = as_text(record.get("cwd")), False
+        if printed := printed_in(said):
+            chat.result(run.typed, printed, ok=None, at=at)
+
+    def _interrupt(self, run: TranscriptRun, record: Record) -> None:
+        """Note that the person stopped it; the call that ran then was not refused but stopped."""
+        at, place = self._go_on(run, record), len(run.calls) - 1
+        if run.signs and run.signs[-1].kind is SignalKind.REJECTED and run.signs[-1].call == place:
+            run.signs.pop()
         else:
-            key, parent = _key(record), ""
-        run = next((other for other in self._open if other.key == key), None)
-        if run is None:
-            run = OpenRun(key, start, parent=parent)
-            self._open.append(run)
-        if not is_sub_agent or self._agent:
-            self._current = run
-        self._own(record, run)
-        return run
+            place = -1
+        run.sign(SignalKind.INTERRUPTED, "", at, place if place >= 0 else None)
+        run.is_over = True
 
-    def _shorten(self) -> None:
-        """Bound the number of open runs: the oldest one is dropped."""
-        if len(self._open) - len(self._ready) > _MOST_OPEN:
-            oldest = next(run for run in self._open if run not in self._ready)
-            self._ready.append(oldest)
-
-    def _before(self, record: TranscriptRecord) -> OpenRun | None:
-        """Return the run that a prompt follows in its branch of the tree."""
-        run = self._run_of.get(text_of(record.parent_uuid))
-        if run is None:
-            run = self._current
-        # A command that only Claude Code itself carried out stands between.
-        return run if run in self._open and run not in self._ready else None
-
-    def _run(self, record: TranscriptRecord, start: int) -> OpenRun | None:
-        """Return the run that a record belongs to; None in front of the first prompt."""
-        if self._agent and self._current is None and record.kind == "assistant":
-            return self._opened(record, start)
-        run = self._run_of.get(text_of(record.parent_uuid))
-        if run is None and (prompt := text_of(record.prompt_id)):
-            run = next((other for other in self._open if other.key == prompt), None)
-        if run is None or run not in self._open:
-            run = self._current
-        return run if run in self._open else None
-
-    def _note(self, record: TranscriptRecord) -> None:
-        """Remember which run a record belongs to, for those that name it as the one before."""
-        if text_of(record.uuid) not in self._run_of:
-            run = self._run_of.get(text_of(record.parent_uuid), self._current)
-            if run is not None:
-                self._own(record, run)
-
-    def _own(self, record: TranscriptRecord, run: OpenRun) -> None:
-        uuid = text_of(record.uuid)
-        if not uuid:
-            return
-        self._run_of[uuid] = run
-        self._known.append(uuid)
-        if len(self._known) > _MOST_KNOWN:
-            self._run_of.pop(self._known.popleft(), None)
+    def _notified(self, record: Record, said: str) -> None:
+        """Take word of a sub-agent in the background that has ended."""
+        call, at = self._chat.call(ended_call(said)), moment_of(record)
+        if call is not None and at is not None:
+            end_sub_agent(call, at)
 
 
 def _was_alone(run: AgentRun, call: RunCall) -> bool:
@@ -358,24 +318,6 @@ def _ended_at(call: RunCall) -> float:
     if call.started_at is None or call.duration_ms is None:
         return math.inf
     return call.started_at + call.duration_ms / 1000
-
-
-def _is_limit(record: TranscriptRecord) -> bool:
-    return _LIMIT.encode() in bytes(record.attachment) and (
-        object_of(record.attachment).get("type") == _LIMIT
-    )
-
-
-def _key(record: TranscriptRecord) -> str:
-    """Return the id of a prompt; in older versions, which lack it, the record's own."""
-    return text_of(record.prompt_id) or text_of(record.uuid)
-
-
-def _parent(record: TranscriptRecord) -> str | None:
-    """Return the id of the record before; "" if there is none, None if nothing is said of it."""
-    if bytes(record.parent_uuid) == b"null":
-        return ""
-    return text_of(record.parent_uuid) or None
 
 
 def _sub_agent(path: Path) -> str:

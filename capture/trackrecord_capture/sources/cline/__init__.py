@@ -10,9 +10,9 @@ from ...agents.plugin_file import PluginFile
 from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import first_line_status
-from ..json_values import as_count, as_list, as_object, as_text, object_in, value_in, words_in
-from ..log_files import home_of
-from ..message_logs import SessionFiles
+from ..json_values import as_object, as_text, object_in, objects_in, value_in, words_in
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of, seconds_of_millis
 
 _NAME: Final = "cline"
@@ -26,6 +26,7 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
     search="search_codebase search_files list_files",
     delegate="spawn_agent",
 )
+_USAGE: Final = "outputTokens inputTokens cacheReadTokens cacheWriteTokens"
 _REFUSED: Final = "denied this operation"
 _TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
 
@@ -34,74 +35,57 @@ def _folder() -> Path:
     return home_of(_HOME_VARIABLE, ".cline")
 
 
-class _Session:
+class _Session(MessageReader):
     """Reads the messages of one session."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._shells: set[str] = set()
-        self.conversation = Conversation(_NAME, TOOLS)
 
     def fill(self, document: dict[str, Any]) -> Conversation:
         """Take all messages; the session's own data are in a file beside them."""
-        about = self._about()
-        self.conversation.session = as_text(document.get("sessionId"))
-        self.conversation.folder = as_text(about.get("cwd"))
-        self.conversation.model = as_text(about.get("model"))
-        self.conversation.automated = about.get("interactive") is False
-        for place, message in enumerate(map(as_object, as_list(document.get("messages")))):
-            self._take(message, place)
+        about = object_in(self.path.with_name(self.path.name.removesuffix(_MESSAGES) + ".json"))
+        self.chat.session = as_text(document.get("sessionId"))
+        self.chat.folder = as_text(about.get("cwd"))
+        self.chat.model = as_text(about.get("model"))
+        self.chat.automated = about.get("interactive") is False
+        super().fill(document)
         ended_at = seconds_of(about.get("ended_at"))
         if about.get("status") in ("cancelled", "aborted"):
-            self.conversation.see(SignalKind.INTERRUPTED, "", ended_at)
+            self.chat.see(SignalKind.INTERRUPTED, "", ended_at)
         elif about.get("status") in ("failed", "error"):
-            self.conversation.see(SignalKind.API_FAILED, "", ended_at)
+            self.chat.see(SignalKind.API_FAILED, "", ended_at)
         elif ended_at is not None:
-            self.conversation.end(ended_at)
-        return self.conversation
+            self.chat.end(ended_at)
+        return self.chat
 
-    def _about(self) -> dict[str, Any]:
-        return object_in(self._path.with_name(self._path.name.removesuffix(_MESSAGES) + ".json"))
-
-    def _take(self, message: dict[str, Any], place: int) -> None:
-        at, content = seconds_of_millis(message.get("ts")), message.get("content")
-        parts = [as_object(part) for part in as_list(content)]
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take a message."""
+        at, content = seconds_of_millis(record.get("ts")), record.get("content")
+        parts = objects_in(content)
         results = [part for part in parts if part.get("type") == "tool_result"]
-        if message.get("role") == "assistant":
-            self._answer(message, parts, at)
+        if record.get("role") == "assistant":
+            self._answer(record, parts, at)
         for part in results:
             self._result(part, at)
-        is_hooks = as_object(message.get("metadata")).get("displayRole") == "system"
-        if message.get("role") == "user" and not results and not is_hooks:
-            words, prompt = _persons_words(words_in(content)), as_text(message.get("id"))
-            self.conversation.ask(words, at, start=place, prompt=prompt)
+        is_hooks = as_object(record.get("metadata")).get("displayRole") == "system"
+        if record.get("role") == "user" and not results and not is_hooks:
+            words, prompt = _persons_words(words_in(content)), as_text(record.get("id"))
+            self.chat.ask(words, at, start=start, prompt=prompt)
 
     def _answer(
         self, message: dict[str, Any], parts: list[dict[str, Any]], at: float | None
     ) -> None:
+        answer, model = as_text(message.get("id")), as_object(message.get("modelInfo")).get("id")
         metrics = as_object(message.get("metrics"))
-        names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens")
-        read = [as_count(metrics.get(name)) for name in names]
-        self.conversation.count(
-            as_text(message.get("id")),
-            sum(count or 0 for count in read) if metrics else None,
-            as_count(metrics.get("outputTokens")),
-            model=as_text(as_object(message.get("modelInfo")).get("id")),
-        )
+        self.chat.count_usage(answer, metrics, _USAGE, model=as_text(model))
         calls = [part for part in parts if part.get("type") == "tool_use"]
-        self.conversation.say(at, is_last=not calls)
+        self.chat.say(at, is_last=not calls)
         for call in calls:
-            call_id, name = as_text(call.get("id")), as_text(call.get("name"))
-            if TOOLS.get(name) == "shell":
-                self._shells.add(call_id)
-            self.conversation.use(call_id, name, call.get("input"), at)
+            name = as_text(call.get("name"))
+            self.chat.use(as_text(call.get("id")), name, call.get("input"), at)
 
     def _result(self, part: dict[str, Any], at: float | None) -> None:
         call_id, content = as_text(part.get("tool_use_id")), part.get("content")
         if isinstance(content, str):
             content = value_in(content, {"result": content})
-        told = content if isinstance(content, list) else [content]
-        results = [as_object(each) for each in told]
+        results = objects_in(content if isinstance(content, list) else [content])
         texts, codes = [], []
         for each in results:
             text, code = first_line_status(as_text(each.get("result")) or as_text(each.get("text")))
@@ -110,13 +94,13 @@ class _Session:
         flags = [each["success"] for each in results if isinstance(each.get("success"), bool)]
         text, ok = "\n".join(texts), all(flags) if flags else part.get("is_error") is not True
         if _REFUSED in text[:1000]:
-            self.conversation.refuse(call_id, text, at)
+            self.chat.refuse(call_id, text, at)
             return
         exit_code = None
-        if call_id in self._shells:
+        if self.chat.is_shell(call_id):
             failed = next((code for code in codes if code), None)
             exit_code = 0 if ok else failed
-        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=exit_code)
+        self.chat.result(call_id, text, ok=ok, at=at, exit_code=exit_code)
 
 
 def _persons_words(text: str) -> str:
@@ -127,11 +111,11 @@ def _persons_words(text: str) -> str:
 
 AGENT: Final = CodingAgent(
     label="Cline",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="*.messages.json",
         folders=lambda: (_folder() / "data/sessions",),
-        reader=_Session,
+        read_log=reading_with(_Session, _NAME, TOOLS),
     ),
     tools=TOOLS,
     tried="3.0.65",

@@ -1,15 +1,15 @@
 """Codex: the rollouts that its command line writes, one for each thread."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from ..declaration import CodingAgent
-from ..log_files import home_of, logs_in
-from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from ..log_files import LogFiles, home_of
+from ..source import ReadRun, RecordedPrompt
 from .calls import TOOLS
-from .installation import HOME_VARIABLE, CodexHooks
+from .installation import HOME_VARIABLE, NAME, CodexHooks
 from .rollout import read_rollout
 
 # The recording's clock and the exporter's are the same one, read a moment apart.
@@ -17,28 +17,20 @@ _SLACK_S: Final = 2.0
 _MOST_TURNS: Final = 10_000
 
 
-class Codex:
-    """The rollouts of Codex, archived ones included; see `Source`."""
+def _homes() -> Sequence[Path]:
+    home = home_of(HOME_VARIABLE, ".codex")
+    return (home / "sessions", home / "archived_sessions")
 
-    name = "codex"
-    # It begins with its time.
-    pattern = "rollout-*.jsonl*"
 
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of rollouts in $CODEX_HOME, else in ~/.codex."""
-        home = home_of(HOME_VARIABLE, ".codex")
-        return (home / "sessions", home / "archived_sessions")
-
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the rollouts in folders, or take files as they are named; the oldest first."""
-        found = (log for _, log in logs_in(places, self.pattern))
-        # Those of older sessions are compressed.
-        logs = (log for log in found if log.path.suffix in (".jsonl", ".zst"))
-        yield from sorted(logs, key=lambda log: log.path.name)
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a rollout; see `Source.read`."""
-        yield from read_rollout(log, resume_at)
+# Rollouts of older sessions are compressed.
+_ROLLOUTS: Final = LogFiles(
+    name=NAME,
+    pattern="rollout-*.jsonl*",
+    folders=_homes,
+    read_log=read_rollout,
+    is_session=lambda path: path.suffix in (".jsonl", ".zst"),
+    begins_with_time=True,
+)
 
 
 def _turn_at(session: str, at: float) -> RecordedPrompt:
@@ -47,13 +39,12 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
     What is told of a turn may be stamped a moment before the turn is recorded; but while a turn
     goes on, nothing is of the next one.
     """
-    codex = Codex()
-    paths = (path for home in codex.homes() for path in home.rglob(f"rollout-*{session}.jsonl*"))
+    paths = (path for home in _homes() for path in home.rglob(f"rollout-*{session}.jsonl*"))
     path = next(paths, None)
     found = RecordedPrompt()
     ended_at = 0.0
-    for log in codex.logs([path] if path is not None else []):
-        for read in islice(codex.read(log), _MOST_TURNS):
+    for log in _ROLLOUTS.logs([path] if path is not None else []):
+        for read in islice(_ROLLOUTS.read(log), _MOST_TURNS):
             if not isinstance(read, ReadRun):
                 continue
             run = read.run
@@ -66,7 +57,7 @@ def _turn_at(session: str, at: float) -> RecordedPrompt:
 
 AGENT: Final = CodingAgent(
     label="Codex",
-    source=Codex(),
+    source=_ROLLOUTS,
     tools=TOOLS,
     tried="0.171.0",
     hooks=CodexHooks(),

@@ -10,9 +10,8 @@ from ..declaration import Action, tools_of
 from ..excerpts import LONGEST_COMMAND, excerpt, tool_name
 from ..json_values import as_object, as_text, value_in
 from ..patches import MOST_EDITS, patched_files
-from ..raw_json import text_of, value_of
 from .outputs import read_output
-from .thread import Payload
+from .thread import Record
 
 TOOLS: Final[Mapping[str, Action]] = tools_of(
     shell="exec_command shell shell_command local_shell container.exec user_shell",
@@ -34,26 +33,26 @@ _NANOS_A_MILLI: Final = 1e6
 _CODE_MODE: Final = "functions"
 
 
-def is_of_code_mode(payload: Payload, tool: str) -> bool:
+def is_of_code_mode(payload: Record, tool: str) -> bool:
     """Return whether a call runs a script, or waits for one."""
-    return text_of(payload.namespace) == _CODE_MODE and text_of(payload.name) == tool
+    return as_text(payload.get("namespace")) == _CODE_MODE and as_text(payload.get("name")) == tool
 
 
-def called_tool(payload: Payload) -> str:
+def called_tool(payload: Record) -> str:
     """Return a tool's name; of a tool of an MCP server "server:tool"."""
-    name, namespace = text_of(payload.name), text_of(payload.namespace)
+    name, namespace = as_text(payload.get("name")), as_text(payload.get("namespace"))
     if namespace.startswith(_MCP):
         return f"{namespace.removeprefix(_MCP).strip('_')}:{name}"
-    return tool_name(name or payload.type.removesuffix("_call"))
+    return tool_name(name or as_text(payload.get("type")).removesuffix("_call"))
 
 
-def called_with(payload: Payload, tool: str) -> Any:  # noqa: ANN401 - decoded JSON
+def called_with(payload: Record, tool: str) -> Any:  # noqa: ANN401 - decoded JSON
     """Return the arguments of a call; of a patch the files, for its text is their content."""
-    if payload.type == "custom_tool_call":
-        text = text_of(payload.input)
+    if payload.get("type") == "custom_tool_call":
+        text = as_text(payload.get("input"))
         files = patched_files(text)
         return {"files": list(files), "patch": text} if files else {"input": text}
-    arguments: Any = value_of(payload.arguments)
+    arguments: Any = payload.get("arguments")
     if isinstance(arguments, str):
         arguments = value_in(arguments, excerpt(arguments, LONGEST_COMMAND))
     if TOOLS.get(tool) == "shell":

@@ -1,9 +1,6 @@
 """A Codex thread: the first line of its rollout, and the run that started it.
 
-The lines of a Codex rollout: `{"timestamp", "type", "payload"}`, as far as they are read.
-
-Everything that could be of another type in some version stays undecoded until it is needed, so
-that one decoding of a line suffices for nearly all of them.
+The lines of a Codex rollout: `{"timestamp", "type", "payload"}`.
 """
 
 import re
@@ -19,49 +16,8 @@ from ...agent_run import run_outcome_id
 from ..json_lines import Damage, decoded_lines, read_lines
 from ..json_values import as_object, as_text
 from ..moments import seconds_of
-from ..raw_json import ABSENT, object_of, text_of, value_of
 
-
-class Payload(msgspec.Struct, gc=False):
-    """The useful parts of all payloads; missing ones are empty."""
-
-    type: str = ""
-    id: msgspec.Raw = ABSENT
-    turn_id: msgspec.Raw = ABSENT
-    call_id: msgspec.Raw = ABSENT
-    name: msgspec.Raw = ABSENT
-    namespace: msgspec.Raw = ABSENT
-    role: msgspec.Raw = ABSENT
-    content: msgspec.Raw = ABSENT
-    message: msgspec.Raw = ABSENT
-    arguments: msgspec.Raw = ABSENT
-    input: msgspec.Raw = ABSENT
-    output: msgspec.Raw = ABSENT
-    action: msgspec.Raw = ABSENT
-    item: msgspec.Raw = ABSENT
-    cwd: msgspec.Raw = ABSENT
-    model: msgspec.Raw = ABSENT
-    info: msgspec.Raw = ABSENT
-    reason: msgspec.Raw = ABSENT
-    success: msgspec.Raw = ABSENT
-    codex_error_info: msgspec.Raw = ABSENT
-    error: msgspec.Raw = ABSENT
-    command: msgspec.Raw = ABSENT
-    source: msgspec.Raw = ABSENT
-    status: msgspec.Raw = ABSENT
-    exit_code: msgspec.Raw = ABSENT
-    duration: msgspec.Raw = ABSENT
-    aggregated_output: msgspec.Raw = ABSENT
-    stdout: msgspec.Raw = ABSENT
-    stderr: msgspec.Raw = ABSENT
-    changes: msgspec.Raw = ABSENT
-    invocation: msgspec.Raw = ABSENT
-    result: msgspec.Raw = ABSENT
-    git: msgspec.Raw = ABSENT
-    agent_role: msgspec.Raw = ABSENT
-    agent_nickname: msgspec.Raw = ABSENT
-    parent_thread_id: msgspec.Raw = ABSENT
-    turn_attribution: msgspec.Raw = ABSENT
+Record = dict[str, Any]
 
 
 class RolloutRecord(msgspec.Struct, gc=False):
@@ -69,7 +25,7 @@ class RolloutRecord(msgspec.Struct, gc=False):
 
     type: str = ""
     timestamp: str = ""
-    payload: Payload | None = None
+    payload: Record | None = None
 
 
 _decoder = msgspec.json.Decoder(RolloutRecord)
@@ -146,17 +102,19 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_thread(path: Path, record: RolloutRecord) -> Thread:
     """Return the thread that the first line of a rollout describes."""
-    payload = record.payload or Payload()
-    thread_id = text_of(payload.id) or path.stem
-    git, source = object_of(payload.git), value_of(payload.source)
+    payload = record.payload or {}
+    thread_id = as_text(payload.get("id")) or path.stem
+    git, source = as_object(payload.get("git")), payload.get("source")
     return Thread(
         id=thread_id,
         started_at=made_at(thread_id) or seconds_of(record.timestamp) or 0.0,
-        folder=text_of(payload.cwd),
+        folder=as_text(payload.get("cwd")),
         repository=as_text(git.get("repository_url")),
         branch=as_text(git.get("branch")),
-        name=text_of(payload.agent_role) or text_of(payload.agent_nickname) or _kind(source),
-        parent=text_of(payload.parent_thread_id) or _parent_thread(source),
+        name=as_text(payload.get("agent_role"))
+        or as_text(payload.get("agent_nickname"))
+        or _kind(source),
+        parent=as_text(payload.get("parent_thread_id")) or _parent_thread(source),
         path=path,
         automated=_surface(source) in _PROGRAMS,
         is_own=_is_own(source),

@@ -12,7 +12,6 @@ from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt
 from ..json_values import as_count, as_object, as_status, as_text
 from ..moments import seconds_of
 from ..open_calls import OpenCall
-from ..raw_json import object_of, text_of, value_of
 from .calls import (
     PATCH,
     TOOLS,
@@ -25,7 +24,7 @@ from .calls import (
     shell_arguments,
 )
 from .outputs import read_output
-from .thread import Payload, RolloutRecord, Thread
+from .thread import Record, RolloutRecord, Thread
 
 NAME: Final = "codex"
 # Context that Codex hands to the model as a message of the user: a block of its own tags, or the
@@ -106,13 +105,13 @@ class Turns:
         self._running: dict[str, OpenCall] = {}
         self._is_interrupted = self._has_ended = self._awaits_answer = False
 
-    def take(self, record: RolloutRecord, payload: Payload, start: int) -> None:
+    def take(self, record: RolloutRecord, payload: Record, start: int) -> None:
         """Take a record that begins at a position of the rollout."""
         at = seconds_of(record.timestamp)
         if record.type == "turn_context":
-            self._begin(text_of(payload.turn_id), start, at)
-            self.chat.place(text_of(payload.cwd))
-            self.chat.count("", None, None, model=text_of(payload.model))
+            self._begin(as_text(payload.get("turn_id")), start, at)
+            self.chat.place(as_text(payload.get("cwd")))
+            self.chat.count("", None, None, model=as_text(payload.get("model")))
         elif record.type == "response_item":
             self._item(payload, start, at)
         elif record.type == "event_msg":
@@ -120,7 +119,7 @@ class Turns:
         if self._has_ended:
             self.chat.end(None)
         elif not self.chat.is_over:
-            self.chat.touch(at)
+            self.chat.turn.touch(at)
 
     def lose(self, *, is_record: bool) -> None:
         """Note that a line cannot be read: it may have held the result of a call."""
@@ -161,29 +160,33 @@ class Turns:
                 self._joined.add(begun)
                 self._forget_turn()
 
-    def _item(self, payload: Payload, start: int, at: float | None) -> None:
-        if payload.type == "message":
-            if text_of(payload.role) == "user":
-                self._ask(_words_in(value_of(payload.content)), start, at)
+    def _item(self, payload: Record, start: int, at: float | None) -> None:
+        kind = as_text(payload.get("type"))
+        if kind == "message":
+            if as_text(payload.get("role")) == "user":
+                self._ask(_words_in(payload.get("content")), start, at)
             else:
                 self._awaits_answer = False
                 self.chat.say(None, is_last=self.chat.is_over)
         elif self._inherits:
             return
-        elif payload.type in _CALLS:
+        elif kind in _CALLS:
             self._call(payload, at)
-        elif payload.type in _ANSWERS:
+        elif kind in _ANSWERS:
             self._answer(payload, at)
 
-    def _call(self, payload: Payload, at: float | None) -> None:
+    def _call(self, payload: Record, at: float | None) -> None:
         """Take a call as the model made it."""
-        kind, call_id = payload.type, text_of(payload.call_id) or text_of(payload.id)
+        kind = payload.get("type")
+        call_id = as_text(payload.get("call_id")) or as_text(payload.get("id"))
         self._awaits_answer = False
         if kind == "local_shell_call":
-            self.chat.use(call_id, "local_shell", shell_arguments(object_of(payload.action)), at)
+            self.chat.use(
+                call_id, "local_shell", shell_arguments(as_object(payload.get("action"))), at
+            )
         elif kind == "web_search_call":
             # Nothing follows: it is told when it has ended.
-            call_id = self.chat.use(call_id, "web_search", object_of(payload.action), at)
+            call_id = self.chat.use(call_id, "web_search", as_object(payload.get("action")), at)
             self.chat.result(call_id, "", ok=None)
         elif kind == "custom_tool_call" or not is_of_code_mode(payload, _WAIT):
             tool = called_tool(payload)
@@ -196,14 +199,14 @@ class Turns:
         self.chat.drop(self._script)
         return self.chat.use(call_id, tool, arguments, at)
 
-    def _answer(self, payload: Payload, at: float | None) -> None:
+    def _answer(self, payload: Record, at: float | None) -> None:
         """Take a tool's answer to the model."""
-        call_id = text_of(payload.call_id)
+        call_id = as_text(payload.get("call_id"))
         call = self.chat.call(call_id)
         self._awaits_answer = True
         if call is None:
             return
-        output = read_output(value_of(payload.output))
+        output = read_output(payload.get("output"))
         if output.is_refused:
             self.chat.refuse(call_id, output.text, at)
         call.is_cancelled = call.is_cancelled or output.is_aborted
@@ -246,35 +249,36 @@ class Turns:
                 call.result = excerpt(f"{call.result}\n{asked.result}", LONGEST_RESULT)
             asked.exit_code = asked.ok = None
 
-    def _event(self, payload: Payload, start: int, at: float | None) -> None:
-        if payload.type == "task_started":
-            self._begin(text_of(payload.turn_id), start, at)
-            started_in = object_of(payload.turn_attribution).get("parent_turn_id")
+    def _event(self, payload: Record, start: int, at: float | None) -> None:
+        kind = as_text(payload.get("type"))
+        if kind == "task_started":
+            self._begin(as_text(payload.get("turn_id")), start, at)
+            started_in = as_object(payload.get("turn_attribution")).get("parent_turn_id")
             if self._thread.parent and isinstance(started_in, str):
                 self.chat.place(parent=run_outcome_id(NAME, self._thread.parent, started_in))
-        elif payload.type == "user_message":
-            self._ask(persons_words(text_of(payload.message)), start, at)
-        elif not self._inherits and (handle := _EVENTS.get(payload.type)) is not None:
+        elif kind == "user_message":
+            self._ask(persons_words(as_text(payload.get("message"))), start, at)
+        elif not self._inherits and (handle := _EVENTS.get(kind)) is not None:
             handle(self, payload, at)
 
-    def _aborted(self, payload: Payload, at: float | None) -> None:
+    def _aborted(self, payload: Record, at: float | None) -> None:
         self._has_ended = True
         self.chat.end(at)
-        reason = text_of(payload.reason)
+        reason = as_text(payload.get("reason"))
         if reason == "interrupted":
             self._is_interrupted = True
             self.chat.see(SignalKind.INTERRUPTED, "", at)
         elif reason == "budget_limited":
             self.chat.see(SignalKind.CRASHED, "the turn's budget was used up", at)
 
-    def _completed(self, payload: Payload, at: float | None) -> None:
+    def _completed(self, payload: Record, at: float | None) -> None:
         self._has_ended = True
         self.chat.end(at)
-        if error := object_of(payload.error):
+        if error := as_object(payload.get("error")):
             self._err(error.get("message"), error.get("codex_error_info"), at)
 
-    def _erred(self, payload: Payload, at: float | None) -> None:
-        self._err(text_of(payload.message), value_of(payload.codex_error_info), at)
+    def _erred(self, payload: Record, at: float | None) -> None:
+        self._err(as_text(payload.get("message")), payload.get("codex_error_info"), at)
 
     def _err(self, message: object, info: object, at: float | None) -> None:
         """Take an error that ended the turn; some versions report it twice."""
@@ -284,9 +288,9 @@ class Turns:
             self._awaits_answer = False
             self.chat.see(seen, as_text(message), at)
 
-    def _counted(self, payload: Payload, _at: float | None) -> None:
+    def _counted(self, payload: Record, _at: float | None) -> None:
         """Take the thread's count of tokens, before the turn and now."""
-        info = object_of(payload.info)
+        info = as_object(payload.get("info"))
         total, last = info.get("total_token_usage"), as_object(info.get("last_token_usage"))
         if isinstance(total, dict):
             own = {name: _less(total, last, name) for name in total}
@@ -294,17 +298,15 @@ class Turns:
             used = (max(0, _less(total, before, n)) for n in ("input_tokens", "output_tokens"))
             self.chat.count("all", *used)
 
-    def _undone(self, payload: Payload, at: float | None) -> None:
-        if value_of(payload.success) is not False:
+    def _undone(self, payload: Record, at: float | None) -> None:
+        if payload.get("success") is not False:
             self.chat.take_back(at)
 
-    def _ended(self, payload: Payload, at: float | None) -> None:
-        end, names = _ENDS[payload.type]
-        ended = {name: value_of(getattr(payload, name)) for name in names}
-        end(self, text_of(payload.call_id), ended, at)
+    def _ended(self, payload: Record, at: float | None) -> None:
+        _ENDS[payload["type"]](self, as_text(payload.get("call_id")), payload, at)
 
-    def _completed_item(self, payload: Payload, at: float | None) -> None:
-        item = object_of(payload.item)
+    def _completed_item(self, payload: Record, at: float | None) -> None:
+        item = as_object(payload.get("item"))
         kind = as_text(item.get("type"))
         if kind == "UserMessage":
             if self.chat.prompt and not self.chat.words:
@@ -387,16 +389,12 @@ def _less(whole: dict[str, Any], part: dict[str, Any], name: str) -> int:
 
 
 _End = Callable[[Turns, str, dict[str, Any], float | None], None]
-# What ends a call, and what is read of its event.
-_ENDS: Final[dict[str, tuple[_End, tuple[str, ...]]]] = {
-    "exec_command_end": (
-        Turns._command,
-        ("command", "cwd", "source", "status", "exit_code", "duration", "aggregated_output",
-         "stdout"),
-    ),
-    "patch_apply_end": (Turns._patch, ("success", "stderr", "changes", "status")),
-    "mcp_tool_call_end": (Turns._mcp, ("invocation", "result", "duration")),
-}  # fmt: skip
+# What ends a call.
+_ENDS: Final[dict[str, _End]] = {
+    "exec_command_end": Turns._command,
+    "patch_apply_end": Turns._patch,
+    "mcp_tool_call_end": Turns._mcp,
+}
 _ITEMS: Final[dict[str, _End]] = {
     "CommandExecution": Turns._command,
     "FileChange": Turns._patch,
@@ -404,7 +402,7 @@ _ITEMS: Final[dict[str, _End]] = {
     "CollabAgentToolCall": Turns._delegated,
     "SubAgentActivity": Turns._delegated,
 }
-_EVENTS: Final[dict[str, Callable[[Turns, Payload, float | None], None]]] = {
+_EVENTS: Final[dict[str, Callable[[Turns, Record, float | None], None]]] = {
     "turn_aborted": Turns._aborted,
     "task_complete": Turns._completed,
     "error": Turns._erred,

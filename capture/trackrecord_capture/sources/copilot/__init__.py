@@ -1,16 +1,15 @@
 """GitHub Copilot CLI: the events that it keeps of each session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from ...agent_run import SignalKind
-from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_count, as_list, as_object, as_status, as_text
-from ..log_files import home_of
-from ..message_logs import SessionFiles
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of
 
 _NAME: Final = "copilot"
@@ -27,31 +26,24 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 )
 
 
-def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
-
-
 def _is_session(path: Path) -> bool:
     """Return whether a file holds events: that of a session's folder, or one without a folder."""
     return path.name == "events.jsonl" or path.parent.name == "session-state"
 
 
-class _Session:
-    """Reads the events of one session; see `MessageReader`."""
-
-    def __init__(self, _path: Path) -> None:
-        self.conversation = Conversation(_NAME, TOOLS)
+class _Session(MessageReader):
+    """Reads the events of one session."""
 
     def describe(self, record: dict[str, Any]) -> None:
         """Take the session's id, its folder and its branch."""
         data = as_object(record.get("data"))
         context = as_object(data.get("context"))
-        self.conversation.session = as_text(data.get("sessionId"))
-        self.conversation.begun_at = seconds_of(data.get("startTime"))
-        self.conversation.folder = as_text(context.get("cwd"))
-        self.conversation.branch = as_text(context.get("branch"))
-        self.conversation.repository = as_text(context.get("repository"))
-        self.conversation.model = as_text(data.get("selectedModel"))
+        self.chat.session = as_text(data.get("sessionId"))
+        self.chat.begun_at = seconds_of(data.get("startTime"))
+        self.chat.model = as_text(data.get("selectedModel"))
+        self.chat.folder = as_text(context.get("cwd"))
+        self.chat.branch = as_text(context.get("branch"))
+        self.chat.repository = as_text(context.get("repository"))
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take an event."""
@@ -62,38 +54,32 @@ class _Session:
             case "user.message":
                 if not as_text(data.get("source")).startswith(("system", "skill")):
                     words, prompt = as_text(data.get("content")), as_text(record.get("id"))
-                    self.conversation.ask(words, at, start=start, prompt=prompt)
+                    self.chat.ask(words, at, start=start, prompt=prompt)
             case "assistant.message":
                 self._answer(data, at)
             case "session.usage_record":
-                self._count(as_object(data.get("usage")))
+                usage = as_object(data.get("usage"))
+                answer, model = as_text(usage.get("apiCallId")), as_text(usage.get("model"))
+                self.chat.count_usage(answer, usage, "outputTokens inputTokens", model=model)
             case "tool.execution_start":
                 self._use(data, at)
             case "tool.execution_complete":
                 self._result(data, at)
             case "abort":
-                self.conversation.see(SignalKind.INTERRUPTED, as_text(data.get("reason")), at)
+                self.chat.see(SignalKind.INTERRUPTED, as_text(data.get("reason")), at)
             case "session.error":
-                self.conversation.see(SignalKind.API_FAILED, as_text(data.get("message")), at)
+                self.chat.see(SignalKind.API_FAILED, as_text(data.get("message")), at)
 
     def _answer(self, data: dict[str, Any], at: float | None) -> None:
-        self.conversation.say(at, is_last=not as_list(data.get("toolRequests")))
+        self.chat.say(at, is_last=not as_list(data.get("toolRequests")))
         tokens = as_count(data.get("outputTokens"))
         if tokens is not None:  # of older versions, which keep no record of the usage
-            self.conversation.count(as_text(data.get("apiCallId")), None, tokens)
+            self.chat.count(as_text(data.get("apiCallId")), None, tokens)
 
     def _use(self, data: dict[str, Any], at: float | None) -> None:
         server, tool = as_text(data.get("mcpServerName")), as_text(data.get("mcpToolName"))
         name = f"{server}:{tool}" if server and tool else as_text(data.get("toolName"))
-        self.conversation.use(as_text(data.get("toolCallId")), name, data.get("arguments"), at)
-
-    def _count(self, usage: dict[str, Any]) -> None:
-        self.conversation.count(
-            as_text(usage.get("apiCallId")),
-            as_count(usage.get("inputTokens")),
-            as_count(usage.get("outputTokens")),
-            model=as_text(usage.get("model")),
-        )
+        self.chat.use(as_text(data.get("toolCallId")), name, data.get("arguments"), at)
 
     def _result(self, data: dict[str, Any], at: float | None) -> None:
         call_id, error = as_text(data.get("toolCallId")), as_object(data.get("error"))
@@ -101,7 +87,7 @@ class _Session:
             error.get("message")
         )
         if as_text(error.get("code")) in _REFUSED:
-            self.conversation.refuse(call_id, text, at)
+            self.chat.refuse(call_id, text, at)
             return
         # A command that failed is a success of its tool.
         text, written = last_line_status(text)
@@ -109,16 +95,16 @@ class _Session:
         code = written if code is None else code
         success = data.get("success")
         ok = success if isinstance(success, bool) else None
-        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=code)
+        self.chat.result(call_id, text, ok=ok, at=at, exit_code=code)
 
 
 AGENT: Final = CodingAgent(
     label="GitHub Copilot CLI",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="session-state/*/events.jsonl",
-        folders=_folders,
-        reader=_Session,
+        folders=lambda: (home_of(_HOME_VARIABLE, ".copilot") / "session-state",),
+        read_log=reading_with(_Session, _NAME, TOOLS),
         below="*.jsonl",
         is_session=_is_session,
     ),

@@ -12,7 +12,7 @@ from ..conversation import Conversation
 from ..databases import database_log, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
-from ..json_values import as_list, as_object, as_status, as_text, object_in, value_in
+from ..json_values import as_object, as_status, as_text, object_in, objects_in, value_in
 from ..log_files import data_folder
 from ..source import Log, ReadRun, Unreadable
 
@@ -50,8 +50,7 @@ class Crush:
     def homes(self) -> Sequence[Path]:
         """Return the folders of the projects that it was used in."""
         known = object_in(data_folder("crush") / "projects.json")
-        projects = map(as_object, as_list(known.get("projects")))
-        folders = (as_text(each.get("data_dir")) for each in projects)
+        folders = (as_text(each.get("data_dir")) for each in objects_in(known.get("projects")))
         return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
@@ -79,25 +78,24 @@ class _Session:
     """Reads the messages of one session."""
 
     def __init__(self, session: str, parent: str, folder: str) -> None:
-        self._shells: set[str] = set()
-        self.conversation = Conversation(_NAME, TOOLS)
-        self.conversation.session, self.conversation.folder = session, folder
+        self.chat = Conversation(_NAME, TOOLS)
+        self.chat.session, self.chat.folder = session, folder
         if parent:
-            self.conversation.parent = run_outcome_id(_NAME, parent, "")
+            self.chat.parent = run_outcome_id(_NAME, parent, "")
 
     def read(self, connection: sqlite3.Connection) -> Conversation:
         """Take all messages."""
-        rows = connection.execute(_MESSAGES, (self.conversation.session, _LONGEST))
+        rows = connection.execute(_MESSAGES, (self.chat.session, _LONGEST))
         for number, role, parts, model, created, updated in rows:
             try:
-                found = [as_object(part) for part in as_list(decoded(parts))]
+                found = objects_in(decoded(parts))
             except (ValueError, RecursionError):
                 continue
             told = [(part.get("type"), as_object(part.get("data"))) for part in found]
             self._take(str(number), str(role), told, float(created or 0), float(updated or 0))
             if model and role == "assistant":
-                self.conversation.count("", None, None, model=str(model))
-        return self.conversation
+                self.chat.count("", None, None, model=str(model))
+        return self.chat
 
     def _take(
         self,
@@ -111,7 +109,7 @@ class _Session:
             texts = (as_text(data.get("text")) for kind, data in parts if kind == "text")
             hidden = any(data.get("hidden") is True for kind, data in parts if kind == "text")
             if not hidden:
-                self.conversation.ask("\n".join(texts), created, start=0, prompt=number)
+                self.chat.ask("\n".join(texts), created, start=0, prompt=number)
             for kind, data in parts:
                 if kind == "shell_command":
                     self._typed(number, data, created)
@@ -124,41 +122,39 @@ class _Session:
                 self._finish(data, updated)
 
     def _use(self, data: dict[str, Any], at: float) -> None:
-        call_id, name = as_text(data.get("id")), as_text(data.get("name"))
-        if name == _SHELL:
-            self._shells.add(call_id)
-        self.conversation.use(call_id, name, value_in(as_text(data.get("input")), {}), at)
+        name, given = as_text(data.get("name")), value_in(as_text(data.get("input")), {})
+        self.chat.use(as_text(data.get("id")), name, given, at)
 
     def _typed(self, number: str, data: dict[str, Any], at: float) -> None:
         """Take a command that the person ran."""
         given = {"command": as_text(data.get("command"))}
-        self.conversation.use(number, _SHELL, given, at, actor="user")
+        self.chat.use(number, _SHELL, given, at, actor="user")
         code = as_status(data.get("exit_code"))
         output = as_text(data.get("output"))
-        self.conversation.result(number, output, ok=True, at=at, exit_code=code)
+        self.chat.result(number, output, ok=True, at=at, exit_code=code)
 
     def _result(self, data: dict[str, Any], at: float) -> None:
         call_id, text = as_text(data.get("tool_call_id")), as_text(data.get("content"))
         has_failed = data.get("is_error") is True
         if has_failed and _REFUSED in text[:200].lower():
-            self.conversation.refuse(call_id, text, at)
+            self.chat.refuse(call_id, text, at)
             return
         exit_code = None
-        if call_id in self._shells:
+        if self.chat.is_shell(call_id):
             text = text.partition("\n\n<cwd>")[0]
             text, exit_code = last_line_status(text)
             if exit_code is None and not has_failed:
                 exit_code = 0
-        self.conversation.result(call_id, text, ok=not has_failed, at=at, exit_code=exit_code)
+        self.chat.result(call_id, text, ok=not has_failed, at=at, exit_code=exit_code)
 
     def _finish(self, data: dict[str, Any], at: float) -> None:
         reason, says = data.get("reason"), as_text(data.get("message"))
         if reason == "canceled":
-            self.conversation.see(SignalKind.INTERRUPTED, "", at)
+            self.chat.see(SignalKind.INTERRUPTED, "", at)
         elif reason in ("error", "content_filter"):
-            self.conversation.see(SignalKind.API_FAILED, says, at)
+            self.chat.see(SignalKind.API_FAILED, says, at)
         else:
-            self.conversation.say(at, is_last=reason in ("end_turn", "max_tokens"))
+            self.chat.say(at, is_last=reason in ("end_turn", "max_tokens"))
 
 
 AGENT: Final = CodingAgent(label="Crush", source=Crush(), tools=TOOLS)

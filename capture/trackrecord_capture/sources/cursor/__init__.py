@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
-from ..json_values import as_list, as_object, as_text, words_in
-from ..message_logs import SessionFiles
+from ..json_values import as_object, as_text, objects_in, words_in
+from ..log_files import LogFiles
+from ..message_logs import MessageReader, reading_with
 
 _NAME: Final = "cursor"
 _TRANSCRIPTS: Final = "agent-transcripts"
@@ -28,45 +28,42 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
 _TAGS: Final = ("<user_query>", "</user_query>")
 
 
-class _Transcript:
-    """Reads the lines of one transcript; see `MessageReader`."""
+class _Transcript(MessageReader):
+    """Reads the lines of one transcript."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._calls = 0
-        self.conversation = Conversation(_NAME, TOOLS)
+    _calls = 0
 
     def describe(self, record: dict[str, Any]) -> None:  # noqa: ARG002 - only the path tells
         """Take the session's id and folder from the path, and its time from the file."""
-        self.conversation.session = self._path.stem
-        self.conversation.folder = _folder_of(self._path)
+        self.chat.session = self.path.stem
+        self.chat.folder = _folder_of(self.path)
         with suppress(OSError):
-            self.conversation.fallback_at = self._path.stat().st_mtime
+            self.chat.fallback_at = self.path.stat().st_mtime
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take a line."""
         content = as_object(record.get("message")).get("content")
-        parts = [as_object(part) for part in as_list(content)]
+        parts = objects_in(content)
         if record.get("type") == "turn_ended":
-            self.conversation.end(None)
+            self.chat.end(None)
         elif record.get("role") == "user":
             words = words_in(content)
             begin, end = (words.find(tag) for tag in _TAGS)
             if 0 <= begin < end:
                 words = words[begin + len(_TAGS[0]) : end]
-            self.conversation.ask(words, None, start=start)
+            self.chat.ask(words, None, start=start)
         elif record.get("role") == "assistant":
             calls = [part for part in parts if part.get("type") == "tool_use"]
-            self.conversation.say(None, is_last=bool(words_in(content)) and not calls)
+            self.chat.say(None, is_last=bool(words_in(content)) and not calls)
             for part in calls:
                 self._calls += 1
                 call_id = as_text(part.get("id")) or f"{start}-{self._calls}"
-                self.conversation.use(call_id, as_text(part.get("name")), part.get("input"), None)
+                self.chat.use(call_id, as_text(part.get("name")), part.get("input"), None)
         for part in parts:
             if part.get("type") == "tool_result":
                 text, is_error = words_in(part.get("content")), part.get("is_error")
                 ok = not is_error if isinstance(is_error, bool) else None
-                self.conversation.result(as_text(part.get("tool_use_id")), text, ok=ok)
+                self.chat.result(as_text(part.get("tool_use_id")), text, ok=ok)
 
 
 def _folder_of(path: Path) -> str:
@@ -100,11 +97,11 @@ def _spelt(words: Sequence[str]) -> Iterator[str]:
 
 AGENT: Final = CodingAgent(
     label="Cursor CLI",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="agent-transcripts/*/*.jsonl",
         folders=lambda: (Path.home() / ".cursor" / "projects",),
-        reader=_Transcript,
+        read_log=reading_with(_Transcript, _NAME, TOOLS),
     ),
     tools=TOOLS,
 )

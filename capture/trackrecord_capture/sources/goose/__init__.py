@@ -13,7 +13,7 @@ from trackrecord.wire.storable import decoded
 from ..conversation import Conversation
 from ..databases import database_log, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
-from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..json_values import as_count, as_object, as_status, as_text, objects_in, words_in
 from ..log_files import data_folder
 from ..moments import seconds_of, seconds_of_millis
 from ..source import Log, ReadRun, Unreadable
@@ -86,32 +86,30 @@ class _Session:
     """Reads the messages of one session."""
 
     def __init__(self, session: str, folder: str) -> None:
-        self.conversation = Conversation(_NAME, TOOLS)
-        self.conversation.session, self.conversation.folder = session, folder
+        self.chat = Conversation(_NAME, TOOLS)
+        self.chat.session, self.chat.folder = session, folder
 
     def read(self, connection: sqlite3.Connection) -> Conversation:
         """Take all messages."""
-        session = self.conversation.session
-        self.conversation.model = _model(connection, session)
+        session = self.chat.session
+        self.chat.model = _model(connection, session)
         usage = _rows(connection, _USAGE, session)
         rows = connection.execute(_MESSAGES, (session, _LONGEST))
         for number, role, content, created in rows:
             try:
-                blocks = as_list(decoded(content))
+                blocks = objects_in(decoded(content))
             except (ValueError, RecursionError):
                 continue
             while usage and usage[0][1] < created:
                 self._count(usage.pop(0))
-            self._take(str(number), role, [as_object(block) for block in blocks], _moment(created))
+            self._take(str(number), role, blocks, _moment(created))
         for row in usage:
             self._count(row)
-        return self.conversation
+        return self.chat
 
     def _count(self, row: tuple[Any, ...]) -> None:
         number, _, model, read, written = row
-        self.conversation.count(
-            str(number), as_count(read), as_count(written), model=as_text(model)
-        )
+        self.chat.count(str(number), as_count(read), as_count(written), model=as_text(model))
 
     def _take(self, number: str, role: str, blocks: list[dict[str, Any]], at: float | None) -> None:
         responses = [block for block in blocks if block.get("type") == "toolResponse"]
@@ -119,35 +117,34 @@ class _Session:
             self._result(block, at)
         if role == "assistant":
             calls = [block for block in blocks if block.get("type") == "toolRequest"]
-            self.conversation.say(at, is_last=bool(words_in(blocks)) and not calls)
+            self.chat.say(at, is_last=bool(words_in(blocks)) and not calls)
             for block in calls:
                 self._use(block, at)
         elif not responses:
             words = words_in(blocks)
             if not words.lstrip().startswith(("<turn-context>", "<info-msg>")):
                 # A copied session's messages have numbers of their own.
-                self.conversation.ask(words, at, start=0, prompt=number, record=words)
+                self.chat.ask(words, at, start=0, prompt=number, record=words)
 
     def _use(self, block: dict[str, Any], at: float | None) -> None:
         call = _value(block.get("toolCall"))
         call_id, name = as_text(block.get("id")), as_text(call.get("name"))
         given = as_object(call.get("arguments"))
         is_looking = name.endswith("text_editor") and given.get("command") == "view"
-        self.conversation.use(call_id, "view" if is_looking else name, given, at)
+        self.chat.use(call_id, "view" if is_looking else name, given, at)
 
     def _result(self, block: dict[str, Any], at: float | None) -> None:
         told = as_object(block.get("toolResult") or block.get("tool_result"))
         value, call_id = _value(told), as_text(block.get("id"))
         text = words_in(value.get("content")) or as_text(told.get("error"))
         if _REFUSED in text[:1000]:
-            self.conversation.refuse(call_id, text, at)
+            self.chat.refuse(call_id, text, at)
             return
         has_failed = told.get("status") == "error" or value.get("isError") is True
         structured = as_object(value.get("structuredContent"))
         codes = (as_status(structured.get(name)) for name in _EXIT_NAMES)
         code = next((code for code in codes if code is not None), None)
-        ok = not has_failed
-        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=code)
+        self.chat.result(call_id, text, ok=not has_failed, at=at, exit_code=code)
 
 
 def _rows(connection: sqlite3.Connection, query: str, session: str) -> list[tuple[Any, ...]]:

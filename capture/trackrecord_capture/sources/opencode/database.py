@@ -15,13 +15,13 @@ import msgspec
 
 from ...agent_run import AgentRun, RunCall, run_outcome_id
 from ..databases import open_read_only
+from ..json_values import object_from
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from .records import (
     Record,
     Session,
     StoredMessage,
-    record_in,
     whole_message_in,
 )
 from .runs import NAME, exchanges, runs_of
@@ -222,7 +222,7 @@ class _Reader:
                 if kind:
                     message, self._parts_of[message_id] = whole_message_in(data, kind)
                 else:
-                    message = record_in(data)
+                    message = object_from(data)
             except (ValueError, RecursionError) as error:
                 self._bad.append(Unreadable(place=f"message {message_id}", reason=str(error)))
             else:
@@ -234,7 +234,7 @@ class _Reader:
         parts = []
         for (data,) in self._connection.execute(_PARTS, (message_id, _LONGEST_PART)):
             try:
-                parts.append(record_in(data))
+                parts.append(object_from(data))
             except (ValueError, RecursionError) as error:
                 place = f"a part of message {message_id}"
                 self._bad.append(Unreadable(place=place, reason=str(error)))

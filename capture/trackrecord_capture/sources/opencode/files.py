@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from ...agent_run import run_outcome_id
-from ..json_values import as_count, as_object, as_text
+from ..json_values import as_count, as_object, as_text, object_from
 from ..source import Log, ReadRun, Unreadable
-from .records import Record, Session, StoredMessage, record_in
+from .records import Record, Session, StoredMessage
 from .runs import NAME, exchanges, runs_of
 
 _LONGEST_FILE: Final = 16 * 1024 * 1024
@@ -58,7 +58,7 @@ class _Reader:
         for path in _message_paths(session):
             try:
                 touched = int(path.stat().st_mtime_ns / _MILLIS_A_NANO)
-                yield StoredMessage(path.stem, touched, record_in(_bytes(path)))
+                yield StoredMessage(path.stem, touched, object_from(_bytes(path)))
             except (OSError, ValueError, RecursionError) as error:
                 self._note(path, error)
 
@@ -66,7 +66,7 @@ class _Reader:
         parts = []
         for path in sorted((self._storage / "part" / message_id).glob("*.json")):
             try:
-                parts.append(record_in(_bytes(path)))
+                parts.append(object_from(_bytes(path)))
             except (OSError, ValueError, RecursionError) as error:
                 self._note(path, error)
         return parts
@@ -86,7 +86,7 @@ class _Reader:
 
     def _object(self, path: Path) -> Record:
         try:
-            return record_in(_bytes(path))
+            return object_from(_bytes(path))
         except (OSError, ValueError, RecursionError) as error:
             self._note(path, error)
             return {}

@@ -5,9 +5,7 @@ from typing import Any
 
 import msgspec
 
-from trackrecord.wire.storable import decoded
-
-from ..json_values import as_list, as_object, as_text, words_in
+from ..json_values import as_list, as_object, as_text, object_from, words_in
 
 Record = dict[str, Any]
 
@@ -57,20 +55,6 @@ PartsOf = Callable[[str], Sequence[Record]]
 """Returns the parts of a message by its id."""
 
 
-def record_in(text: str | bytes) -> Record:
-    """Decode a message, or a part of one.
-
-    Raises:
-        ValueError: it is not one.
-        RecursionError: it is nested too deeply.
-    """
-    value = decoded(text)
-    if not isinstance(value, dict):
-        message = "it is not an object in JSON"
-        raise ValueError(message)
-    return value
-
-
 def whole_message_in(text: str | bytes, kind: str) -> tuple[Record, list[Record]]:
     """Decode a message of version 2, which holds its parts; both are those of version 1.
 
@@ -82,7 +66,7 @@ def whole_message_in(text: str | bytes, kind: str) -> tuple[Record, list[Record]
         ValueError: it is not one.
         RecursionError: it is nested too deeply.
     """
-    data = record_in(text)
+    data = object_from(text)
     parts = list(map(as_object, as_list(data.get("content"))))
     if kind == "user":
         parts = [{"type": "text", "text": data.get("text")}]

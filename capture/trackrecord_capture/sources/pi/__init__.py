@@ -8,12 +8,11 @@ from trackrecord.learning.text.hints import without_hints
 
 from ...agent_run import SignalKind
 from ...agents.plugin_file import PluginFile
-from ..conversation import Conversation
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
-from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
-from ..log_files import home_of
-from ..message_logs import SessionFiles
+from ..json_values import as_object, as_status, as_text, objects_in, words_in
+from ..log_files import LogFiles, home_of
+from ..message_logs import MessageReader, reading_with
 from ..moments import seconds_of
 
 _NAME: Final = "pi"
@@ -34,17 +33,14 @@ def _folder() -> Path:
     return home_of(_HOME_VARIABLE, ".pi/agent")
 
 
-class _Session:
-    """Reads the entries of one session; see `MessageReader`."""
-
-    def __init__(self, _path: Path) -> None:
-        self.conversation = Conversation(_NAME, TOOLS)
+class _Session(MessageReader):
+    """Reads the entries of one session."""
 
     def describe(self, record: dict[str, Any]) -> None:
         """Take the session's id and its folder."""
-        self.conversation.session = as_text(record.get("id"))
-        self.conversation.folder = as_text(record.get("cwd"))
-        self.conversation.begun_at = seconds_of(record.get("timestamp"))
+        self.chat.session = as_text(record.get("id"))
+        self.chat.folder = as_text(record.get("cwd"))
+        self.chat.begun_at = seconds_of(record.get("timestamp"))
 
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take an entry."""
@@ -54,7 +50,7 @@ class _Session:
         entry, role = as_text(record.get("id")), message.get("role")
         if role == "user":
             words = words_in(message.get("content"))
-            self.conversation.ask(words, at, start=start, prompt=entry)
+            self.chat.ask(words, at, start=start, prompt=entry)
         elif role == "assistant":
             self._answer(message, entry, at)
         elif role == "toolResult":
@@ -64,24 +60,18 @@ class _Session:
 
     def _answer(self, message: dict[str, Any], entry: str, at: float | None) -> None:
         usage, reason = as_object(message.get("usage")), message.get("stopReason")
-        read = [as_count(usage.get(name)) for name in ("input", "cacheRead", "cacheWrite")]
-        usd = as_object(usage.get("cost")).get("total")
-        self.conversation.count(
-            entry,
-            sum(count or 0 for count in read) if usage else None,
-            as_count(usage.get("output")),
-            usd=usd if isinstance(usd, float) else None,
-            model=as_text(message.get("model")),
-        )
-        self.conversation.say(at, is_last=reason in ("stop", "length"))
-        for part in map(as_object, as_list(message.get("content"))):
+        usd, model = as_object(usage.get("cost")).get("total"), as_text(message.get("model"))
+        self.chat.count_usage(entry, usage, "output input cacheRead cacheWrite", model=model)
+        self.chat.count(entry, None, None, usd=usd if isinstance(usd, float) else None)
+        self.chat.say(at, is_last=reason in ("stop", "length"))
+        for part in objects_in(message.get("content")):
             if part.get("type") == "toolCall":
                 name, given = as_text(part.get("name")), part.get("arguments")
-                self.conversation.use(as_text(part.get("id")), name, given, at)
+                self.chat.use(as_text(part.get("id")), name, given, at)
         if reason == "aborted":
-            self.conversation.see(SignalKind.INTERRUPTED, "", at)
+            self.chat.see(SignalKind.INTERRUPTED, "", at)
         elif reason == "error":
-            self.conversation.see(SignalKind.API_FAILED, as_text(message.get("errorMessage")), at)
+            self.chat.see(SignalKind.API_FAILED, as_text(message.get("errorMessage")), at)
 
     def _result(self, message: dict[str, Any], at: float | None) -> None:
         text = without_hints(words_in(message.get("content")))
@@ -94,7 +84,7 @@ class _Session:
                 ok = None if text.rstrip().endswith(_STOPPED) else False
             else:
                 exit_code = 0
-        self.conversation.result(
+        self.chat.result(
             as_text(message.get("toolCallId")), text, ok=ok, at=at, exit_code=exit_code
         )
 
@@ -102,19 +92,19 @@ class _Session:
         """Take a command that the person ran."""
         code = as_status(message.get("exitCode"))
         given = {"command": as_text(message.get("command"))}
-        self.conversation.use(entry, _SHELL, given, at, actor="user")
+        self.chat.use(entry, _SHELL, given, at, actor="user")
         ok = None if code is None or message.get("cancelled") is True else True
         output = as_text(message.get("output"))
-        self.conversation.result(entry, output, ok=ok, at=at, exit_code=code)
+        self.chat.result(entry, output, ok=ok, at=at, exit_code=code)
 
 
 AGENT: Final = CodingAgent(
     label="pi",
-    source=SessionFiles(
+    source=LogFiles(
         name=_NAME,
         pattern="sessions/--*--/*_*.jsonl",
         folders=lambda: (_folder() / "sessions",),
-        reader=_Session,
+        read_log=reading_with(_Session, _NAME, TOOLS),
         below="--*--/*_*.jsonl",
     ),
     tools=TOOLS,
