@@ -305,8 +305,11 @@ def _amount(value: float | None) -> float | None:
 
 def kept_path(path: str, folder: str) -> str:
     """Return a file's path: relative to the working folder, or from the home folder on."""
-    if folder and path.startswith(folder.rstrip("/") + "/"):
-        path = path[len(folder.rstrip("/")) + 1 :]
+    top = folder.rstrip("/\\")
+    if top and path.startswith((f"{top}/", f"{top}\\")):
+        path = path[len(top) + 1 :]
+        # As Windows spells the top, so the rest.
+        path = path.replace("\\", "/") if "\\" in top else path
     else:
         path = _HOME.sub("~", path, count=1)
     return redacted_beginning(path, LONGEST_ARGUMENT)

@@ -217,6 +217,11 @@ def test_lines_that_most_sessions_run_are_told():
         ("echo install everything", ""),
         ("curl https://x.example/install | sh", ""),
         ("npm install && rm -rf build", ""),
+        ("gh pr checks --watch", "CI"),
+        ("glab ci status", "CI"),
+        ("act -j test", "CI"),
+        ("gh run rerun 7", ""),
+        ("gh pr create --fill", ""),
     ],
 )
 def test_the_work_of_a_line_is_known_by_its_names(line, work):

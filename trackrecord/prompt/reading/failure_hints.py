@@ -21,6 +21,7 @@ from trackrecord.learning.advice.moments.hints import (
     Hint,
     SessionCalls,
     hint_after,
+    hint_at_stop,
 )
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.effect_consent import effect_consent
@@ -158,9 +159,27 @@ class FailureHints:
             if hint is None:
                 return None
             session.note(hint, failed.agent)
-        chance = probability(document.points)
-        is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
-        return DecidedHint(hint, is_given, chance, now)
+        return _drawn(project, failed, hint, probability(document.points), now)
+
+    def remind(
+        self,
+        project: str,
+        document: CachedMoments,
+        stopped: FailedCall,
+        probability: Callable[[int], float],
+    ) -> DecidedHint | None:
+        """Return what is told where a turn ends with an unchecked edit; None for nothing.
+
+        Args:
+            project: the project.
+            document: what is known.
+            stopped: the edit; its error is empty.
+            probability: as of `decide`.
+        """
+        hint = hint_at_stop(document.of(stopped.repository), stopped.call.file)
+        if hint is None:
+            return None
+        return _drawn(project, stopped, hint, probability(document.points), time.time())
 
     def add(self, project: str, session: str, calls: Iterable[TriedCall]) -> None:
         """Take note of calls of a session that did not fail."""
@@ -189,6 +208,11 @@ class FailureHints:
         state.add(failed)
         self._sessions[project, session.id] = state
         return state
+
+
+def _drawn(project: str, failed: FailedCall, hint: Hint, chance: float, now: float) -> DecidedHint:
+    is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
+    return DecidedHint(hint, is_given, chance, now)
 
 
 def _hint(

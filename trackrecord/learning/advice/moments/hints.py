@@ -13,14 +13,24 @@ from typing import Final
 import msgspec
 
 from ..runs.failures import error_template, names_its_remedy
-from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
+from .calls import (
+    TriedCall,
+    ending_of,
+    exact_key,
+    is_exact,
+    keys_of,
+    programs_of,
+    without_home,
+)
 from .facts import (
+    CHECKING_KINDS,
     FEWEST_SESSIONS,
     TEST,
     Known,
     KnownFailure,
     KnownLine,
     KnownNeed,
+    LineFacts,
     MomentFacts,
 )
 from .wording import (
@@ -31,6 +41,7 @@ from .wording import (
     like_text,
     line_text,
     need_text,
+    unchecked_text,
 )
 
 MOST_IN_SESSION: Final = 3
@@ -59,6 +70,7 @@ class HintKind(StrEnum):
     FILE = "file elsewhere"
     LIKE = "file of another ending"
     FOLDER = "folder of the shell"
+    UNCHECKED = "unchecked edit"
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -202,6 +214,25 @@ def hint_after(
             # Asked last: it reads the whole error, and mostly there is nothing to tell.
             return None if names_its_remedy(output) else hint
     return None
+
+
+def hint_at_stop(facts: LineFacts, file: str) -> Hint | None:
+    """Return what is told where a turn ends with an edit that nothing checked; None for nothing.
+
+    Args:
+        facts: those of the repository.
+        file: the file that was edited last, as it is told.
+    """
+    line = next((each for each in facts.usual if each.kind in CHECKING_KINDS), None)
+    if line is None or ending_of(file) not in facts.checked:
+        return None
+    return Hint(
+        kind=HintKind.UNCHECKED,
+        entry=HintKind.UNCHECKED,
+        text=unchecked_text(file, line),
+        proposed=line.line,
+        check=line.kind,
+    )
 
 
 def _of_folder(folder: str, path: str) -> Hint:
