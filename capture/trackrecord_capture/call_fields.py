@@ -254,9 +254,10 @@ def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: AN
         try:
             given = decoded(given)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return None
+            given = None
     if not isinstance(given, dict):
-        return None
+        # A patch names the file that it changes.
+        return {"path": kept_path(call.edits[0], folder)} if len(call.edits) == 1 else None
     kept = {
         name: _left_out(value) if _is_left_out(str(name), prompts=prompts) else value
         for name, value in list(given.items())[:_MOST_NAMES]
