@@ -218,7 +218,7 @@ class _Repository:
         if known is not None:
             return known
         facts = self.history.facts()
-        files = ((name, facts.file(name)) for name in names_in(task))
+        files = ((name, self.history.file(name)) for name in names_in(task))
         begun = _Session(
             SessionCalls(id=run.session),
             standing=bool(standing_lines(facts, at) or facts.never),

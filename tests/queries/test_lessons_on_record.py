@@ -128,7 +128,7 @@ def test_what_an_agent_was_told_is_dismissed_by_its_words(store, given, dismiss)
 
     def told():
         with reading(store) as connection:
-            facts = build_moments(connection, "default").of("")
+            (facts,) = build_moments(connection, "default").repositories.values()
         return {*facts.files, *dict(facts.never), *(line.line for line in facts.usual)}
 
     everything = {"gemini.go", "**/CONVENTIONS.md", "make test"}

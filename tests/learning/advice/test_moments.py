@@ -76,12 +76,16 @@ def counted(runs):
     return history.facts()
 
 
+def cached(facts):
+    """Facts, as they come out of the cache."""
+    read = decode_moments(encode_moments(MomentDocument(repositories={"": facts}, points=3)))
+    assert read.points == 3
+    return read.of("")
+
+
 def known(runs):
     """The facts of runs, as they come out of the cache."""
-    document = MomentDocument(repositories={"": counted(runs)}, points=3)
-    cached = decode_moments(encode_moments(document))
-    assert cached.points == 3
-    return cached.of("")
+    return cached(counted(runs))
 
 
 def hints(runs, *calls, machine="", agent=""):
@@ -314,7 +318,8 @@ def test_commands_are_shown_as_a_maintainer_would():
     assert broken.id == command_id("", "test", "rtk bun run test")
     without = facts_without(facts, "", {broken.id})
     assert standing_lines(without, NOW) == {}
-    assert hint_after(without, RTK, ERROR, SessionCalls(), now=NOW).kind is HintKind.LINE
+    hint = hint_after(cached(without), RTK, ERROR, SessionCalls(), now=NOW)
+    assert hint.kind is HintKind.LINE
 
 
 def test_a_line_behind_a_launcher_is_the_same_line():

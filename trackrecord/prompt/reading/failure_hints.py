@@ -16,7 +16,7 @@ import msgspec
 from trackrecord.learning.advice.assignment import is_told
 from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
-from trackrecord.learning.advice.moments.facts import CachedMoments, MomentDocument
+from trackrecord.learning.advice.moments.facts import CachedMoments
 from trackrecord.learning.advice.moments.hints import (
     Hint,
     SessionCalls,
@@ -125,7 +125,7 @@ class FailureHints:
     def decide(
         self,
         project: str,
-        document: MomentDocument | CachedMoments,
+        document: CachedMoments,
         failed: FailedCall,
         probability: Callable[[int], float],
         earlier: Callable[[], Iterable[TriedCall] | None] = lambda: None,
@@ -216,7 +216,7 @@ def _drawn(project: str, failed: FailedCall, hint: Hint, chance: float, now: flo
 
 
 def _hint(
-    document: MomentDocument | CachedMoments,
+    document: CachedMoments,
     failed: FailedCall,
     error: str,
     session: SessionCalls,

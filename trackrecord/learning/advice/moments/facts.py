@@ -1,7 +1,7 @@
 """Facts as they are told at a failure and shown to people; a document holds them for a project."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -183,31 +183,6 @@ class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sessions: int
 
 
-class Known(Protocol):
-    """The record of a project's earlier sessions."""
-
-    def failure(self, key: str, machine: str) -> KnownFailure | None:
-        """Return what is known of a call that failed in the last sessions; None if it ran."""
-        ...
-
-    def lines(self, kind: str) -> Sequence[KnownLine]:
-        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
-        ...
-
-    def need(self, key: str) -> KnownNeed | None:
-        """Return what a command needs first; None if nothing is known."""
-        ...
-
-    def file(self, name: str) -> KnownFile | None:
-        """Return where a file of exactly this name was opened, if it was in one place mostly."""
-        ...
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of files that were opened."""
-        ...
-
-
 class LineFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that run in a repository, and the files that its sessions check.
 
@@ -241,24 +216,6 @@ class MomentFacts(LineFacts, frozen=True, kw_only=True):
     files: Mapping[str, KnownFile] = {}
     never: tuple[tuple[str, int], ...] = ()
 
-    def failure(self, key: str, machine: str) -> KnownFailure | None:
-        """Return what is known of a call that failed in the last sessions; None if it ran."""
-        known = self.failures.get(key, ())
-        return next((each for each in known if each.machine in ("", machine)), None)
-
-    def file(self, name: str) -> KnownFile | None:
-        """Return where a file of exactly this name was opened, if it was in one place mostly."""
-        return self.files.get(name)
-
-    def need(self, key: str) -> KnownNeed | None:
-        """Return what a command needs first; None if nothing is known."""
-        return self.needs.get(key)
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of files that were opened."""
-        return self.files
-
 
 class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     """The facts for failures of one project, as they are cached.
@@ -273,18 +230,11 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
     defects: tuple[Defect, ...] = ()
 
-    def of(self, repository: str) -> MomentFacts:
-        """Return the facts of a repository; of one that is not known those of the project."""
-        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
-
 
 class _OnlyDefects(msgspec.Struct, frozen=True):
     """A part of a document: what people are told, without the facts for failures."""
 
     defects: tuple[Defect, ...] = ()
-
-
-_NOTHING: Final = MomentFacts()
 
 
 class CachedFacts(LineFacts, frozen=True, kw_only=True):
@@ -330,9 +280,9 @@ class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
     repositories: Mapping[str, CachedFacts] = {}
     points: int = 0
 
-    def of(self, repository: str) -> MomentFacts | CachedFacts:
+    def of(self, repository: str) -> CachedFacts:
         """Return the facts of a repository; of one that is not known those of the project."""
-        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
+        return self.repositories.get(repository) or self.repositories.get("") or CachedFacts()
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from posixpath import basename, dirname
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -26,7 +26,7 @@ from .facts import (
     CHECKING_KINDS,
     FEWEST_SESSIONS,
     TEST,
-    Known,
+    CachedFacts,
     KnownFailure,
     KnownLine,
     KnownNeed,
@@ -44,6 +44,11 @@ from .wording import (
     unchecked_text,
 )
 
+if TYPE_CHECKING:
+    from .history import CallHistory
+
+Known: TypeAlias = "CachedFacts | CallHistory"
+"""The record of a project's earlier sessions: from the cache, or while it is counted."""
 MOST_IN_SESSION: Final = 3
 _STANDING: Final = 5
 _STOOD: Final = 2

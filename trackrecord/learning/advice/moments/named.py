@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from .facts import Known
+from .facts import CachedFacts
 from .wording import code, sessions
 
 _MOST_NAMES: Final = 3
@@ -17,7 +17,7 @@ def names_in(task: str) -> list[str]:
     return list(dict.fromkeys(_NAME.findall(task[:_LONGEST_TASK])))
 
 
-def named_text(names: list[str], known: Known) -> str:
+def named_text(names: list[str], known: CachedFacts) -> str:
     """Return where files were opened, three at most; "" where nothing is known of them.
 
     Args:
