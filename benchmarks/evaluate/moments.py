@@ -29,7 +29,7 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.named import names_in
+from trackrecord.learning.advice.moments.named import named_text, names_in
 from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules
@@ -223,7 +223,9 @@ class _Repository:
             SessionCalls(id=run.session),
             standing=bool(standing_lines(facts, at) or facts.never),
             usual=tuple(line.line for line in facts.usual),
-            named={name: file.path for name, file in files if file and file.path != name},
+            named={
+                name: file.path for name, file in files if file and named_text([name], self.history)
+            },
         )
         self.sessions[run.session] = begun
         return begun

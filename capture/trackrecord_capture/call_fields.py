@@ -255,9 +255,11 @@ def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: AN
             given = decoded(given)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             given = None
+    if len(call.edits) == 1 and not (isinstance(given, dict) and _PATHS & given.keys()):
+        # A patch names its file in its text.
+        given = {**(given if isinstance(given, dict) else {}), "path": call.edits[0]}
     if not isinstance(given, dict):
-        # A patch names the file that it changes.
-        return {"path": kept_path(call.edits[0], folder)} if len(call.edits) == 1 else None
+        return None
     kept = {
         name: _left_out(value) if _is_left_out(str(name), prompts=prompts) else value
         for name, value in list(given.items())[:_MOST_NAMES]

@@ -167,10 +167,12 @@ def test_a_file_of_another_ending_is_named():
 def test_a_file_that_a_task_only_names_is_placed():
     """Three at most; none that is named with its folder, or lies where it is named."""
     paths = ["cmd/cli/gemini.go", "a/one.py", "b/two.py", "c/three.py", "main.go"]
-    facts = known(sessions(*[[opened(path) for path in paths]] * 2))
+    runs = sessions(*[[opened(path) for path in paths]] * 3)
+    facts = known(runs)
     task = "Mend gemini.go, main.go and cli/gemini.go."
     assert names_in(task) == ["gemini.go", "main.go"]
-    said = "Opened before: `gemini.go` is `cmd/cli/gemini.go` (2 sessions)."
+    said = "Opened before: `gemini.go` is `cmd/cli/gemini.go` (3 sessions)."
+    assert named_text(names_in(task), known(runs[:2])) == ""
     assert named_text(names_in(task), facts) == said
     assert named_text(["one.py", "two.py", "three.py", "gemini.go"], facts).count(" is ") == 3
     assert named_text(["four.py"], facts) == ""
@@ -186,6 +188,8 @@ def test_files_that_are_not_here_are_named():
     )
     there = msgspec.structs.replace(vain, found=True)
     assert counted([*runs, *sessions([vain, there], start=3)]).never == ()
+    for path in ("AGENTS.md", "web/AGENTS.md"):
+        assert counted([*runs, *sessions([opened(path)], start=3)]).never == ()
 
 
 LINT = check("bun lint", kind="lint")

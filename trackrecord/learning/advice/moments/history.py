@@ -11,9 +11,11 @@ that came before, no more than one in a hundred would be found by chance.
 """
 
 import operator
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import translate
 from itertools import islice, takewhile
 from posixpath import basename
 from typing import Final
@@ -393,13 +395,22 @@ class CallHistory:
         )
 
     def _never_found(self) -> tuple[tuple[str, int], ...]:
-        """Return the patterns that the last sessions sought in vain, those of most first."""
+        """Return the patterns that the last sessions sought in vain, those of most first.
+
+        None that fits a file that was opened: some searches follow no link.
+        """
         streaks = (
             (pattern, len(list(takewhile(operator.not_, reversed(sessions.values())))))
             for pattern, sessions in self._sought.items()
         )
-        never = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
+        never = [
+            each for each in streaks if each[1] >= FEWEST_SESSIONS and not self._is_opened(each[0])
+        ]
         return tuple(sorted(never, key=lambda each: (-each[1], each[0]))[:_MOST_NEVER])
+
+    def _is_opened(self, pattern: str) -> bool:
+        fits = re.compile(translate(f"*/{pattern.removeprefix('**/')}")).match
+        return any(fits(f"/{path}") for places in self._files.values() for path in places)
 
     def _usual_lines(self, told: Mapping[str, Sequence[KnownLine]]) -> tuple[UsualLine, ...]:
         """Return, of each kind, the line that most of the last sessions ran with success.

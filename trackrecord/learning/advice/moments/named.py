@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from .facts import CachedFacts
+from .facts import FEWEST_SESSIONS
+from .hints import Known
 from .wording import code, sessions
 
 _MOST_NAMES: Final = 3
@@ -17,7 +18,7 @@ def names_in(task: str) -> list[str]:
     return list(dict.fromkeys(_NAME.findall(task[:_LONGEST_TASK])))
 
 
-def named_text(names: list[str], known: CachedFacts) -> str:
+def named_text(names: list[str], known: Known) -> str:
     """Return where files were opened, three at most; "" where nothing is known of them.
 
     Args:
@@ -27,6 +28,7 @@ def named_text(names: list[str], known: CachedFacts) -> str:
     said = []
     for name in names:
         file = known.file(name)
-        if file is not None and file.path != name:
+        # Of fewer, the name may be that of a kind of file.
+        if file is not None and file.path != name and file.sessions >= FEWEST_SESSIONS:
             said.append(f"{code(name)} is {code(file.path)} ({sessions(file.sessions)})")
     return f"Opened before: {', '.join(said[:_MOST_NAMES])}." if said else ""
