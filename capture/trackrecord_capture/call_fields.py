@@ -247,6 +247,9 @@ def _clean(text: str) -> str:
 
 
 def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
+    file = kept_path(call.edits[0], folder) if len(call.edits) == 1 else ""
+    if file and tool_name(call.command) in _OWN_TOOLS:
+        return {"path": file}
     if call.command:
         return {"command": redacted_beginning(_without_bodies(call.command), LONGEST_ARGUMENT)}
     given = call.arguments
@@ -255,9 +258,9 @@ def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: AN
             given = decoded(given)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             given = None
-    if len(call.edits) == 1 and not (isinstance(given, dict) and _PATHS & given.keys()):
+    if file and not (isinstance(given, dict) and _PATHS & given.keys()):
         # A patch names its file in its text.
-        given = {**(given if isinstance(given, dict) else {}), "path": call.edits[0]}
+        given = {**(given if isinstance(given, dict) else {}), "path": file}
     if not isinstance(given, dict):
         return None
     kept = {
