@@ -52,8 +52,8 @@ _REMINDED = "told once a session that nothing has checked its last edit; `--no-r
     "--remind/--no-remind",
     "reminds",
     default=None,
-    help="Tell an agent once a session, before it stops, that nothing has checked its last edit, "
-    "where the agent allows it.  [default: as it is installed, at first not]",
+    help="Ask an agent once a session to go on where nothing has checked its last edit, if the "
+    "agent allows it.  [default: as it is installed, at first not]",
 )
 @click.option(
     "--measure/--no-measure",
