@@ -301,10 +301,7 @@ def test_the_program_asks_at_the_end_of_a_turn_where_it_is_told_to(installed):
         SessionMarks(installed).begin("claude-code", "s1", "stop")
         assert_silent(run(installed, stop, "claude-code remind"))
     ((_, _, body),) = asked
-    assert body == {
-        "hook_event_name": "Stop", "remind": True, "session_id": "s1", "cwd": "/src/shop",
-        "transcript_path": "/t",
-    }  # fmt: skip
+    assert (body["remind"], body["cwd"], body["transcript_path"]) == (True, "/src/shop", "/t")
     assert len(list(waiting_notes(installed))) == 4
 
 

@@ -118,13 +118,7 @@ def test_what_an_agent_was_told_is_dismissed_by_its_words(store, given, dismiss)
     ran = {"tool": "bash", "args": {"command": "make test"}, "ok": True, "checks": [check]}
     run = {"captured_from": "transcript", "success": True, "source": "codex",
            "tool_graph": [opened, {**sought, "result": NO_FILES}, ran]}  # fmt: skip
-    teach(
-        store,
-        [
-            {**run, "task_id": f"t{number}", "metadata": {"session": f"s{number}"}}
-            for number in range(5)
-        ],
-    )
+    teach(store, [{**run, "task_id": each, "metadata": {"session": each}} for each in "abcde"])
 
     def told():
         with reading(store) as connection:

@@ -141,12 +141,19 @@ class FailureHints:
             earlier: returns the calls of the session before this one, as far as they are known;
                 asked for only where something would be told.
         """
-        now = time.time()
+        now, known = time.time(), document.of(failed.repository)
         error = without_hints(_bounded(failed.error))
+
+        def ask(session: SessionCalls) -> Hint | None:
+            return hint_after(
+                known, failed.call, error, session, agent=failed.agent, machine=failed.machine,
+                now=now, has_status=failed.has_status, strayed=failed.strayed,
+            )  # fmt: skip
+
         with self._lock:
             session = self._session(project, failed.session)
             session.add(failed.call)
-            hint = _hint(document, failed, error, session, now)
+            hint = ask(session)
         if hint is None:
             return None
         before = earlier()
@@ -155,7 +162,7 @@ class FailureHints:
             if before is not None:
                 session = self._replaced(project, session, before, failed.call)
             # Asked again: another call of the session may have been told meanwhile.
-            hint = _hint(document, failed, error, session, now)
+            hint = ask(session)
             if hint is None:
                 return None
             session.note(hint, failed.agent)
@@ -213,26 +220,6 @@ class FailureHints:
 def _drawn(project: str, failed: FailedCall, hint: Hint, chance: float, now: float) -> DecidedHint:
     is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
     return DecidedHint(hint, is_given, chance, now)
-
-
-def _hint(
-    document: CachedMoments,
-    failed: FailedCall,
-    error: str,
-    session: SessionCalls,
-    now: float,
-) -> Hint | None:
-    return hint_after(
-        document.of(failed.repository),
-        failed.call,
-        error,
-        session,
-        agent=failed.agent,
-        machine=failed.machine,
-        now=now,
-        has_status=failed.has_status,
-        strayed=failed.strayed,
-    )
 
 
 def _bounded(text: str) -> str:
