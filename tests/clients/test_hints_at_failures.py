@@ -100,14 +100,15 @@ def test_a_turn_that_ends_unchecked_goes_on_once(agent_name, live, workplace):
     agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-unchecked"
     place = workplace(project)
     live("install", agent_name, "--remind")
-    edit = Write(place.folder / "cart.py", "def total(prices):\n    return sum(prices)\n")
-    for _ in range(6):
+    # Some refuse to write a file that is there and was not read.
+    edits = [Write(place.folder / f"cart{number}.py", "TOTAL = 0\n") for number in range(7)]
+    for edit in edits[:6]:
         printed, requests = played(agent, place, edit, Run(RUNS))
         assert requests, printed
     reader = RankingsReader(load_settings(home=live.home))
     assert until(lambda: "py" in reader.moments(project).of("").checked), printed
-    printed, requests = played(agent, place, edit)
-    said = "Nothing has checked the last edit (`cart.py`); tests run with `pytest -q`"
+    printed, requests = played(agent, place, edits[6])
+    said = "Nothing has checked the last edit (`cart6.py`); tests run with `pytest -q`"
     told = [each for each in requests if said in each]
     assert len(told) == 1, printed
     live("install", agent_name, "--no-remind")
