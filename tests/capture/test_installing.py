@@ -257,7 +257,7 @@ def test_all_agents_there_and_back(user, home):
     assert "codex remind" in (user / ".codex" / "hooks.json").read_text()
     assert all(agent.is_installed(home) for agent in AGENTS.values())
     reminded = [name for name, each in read_installed(home).items() if each.reminds]
-    assert sorted(reminded) == ["claude-code", "codex", "gemini-cli", "qwen-code"]
+    assert sorted(reminded) == ["claude-code", "codex"]
     _uninstall_all(home)
     assert _files(user) == before
     assert not wrapper_path(home).exists()

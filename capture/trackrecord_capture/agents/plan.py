@@ -53,6 +53,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     chosen: Chosen = NOTHING_CHOSEN
 
 
+def not_reminded(label: str) -> str:
+    """Return the note that an agent cannot be reminded of what it has not checked."""
+    return f"{label} cannot be had to go on at the end of a turn: it is not reminded"
+
+
 def change_of(draft: Draft, *, is_removed: bool = False) -> tuple[Change, ...]:
     """Return the change of a draft, if it is one."""
     after = None if is_removed else draft.text

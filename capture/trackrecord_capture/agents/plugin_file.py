@@ -14,7 +14,7 @@ from .hook_entries import opened
 from .installed import Chosen, Installed, chosen_for, folders_of
 from .json_text import Edit
 from .on_path import is_on_path
-from .plan import Change, Plan, change_of
+from .plan import Change, Plan, change_of, not_reminded
 from .runtime import packaged
 
 _FIRST_WORDS: Final = "// trackrecord: "
@@ -71,12 +71,11 @@ class PluginFile:
             digest=digest_of(draft.text),
             folders=missing_folders(draft.path) if earlier is None else earlier.folders,
         )
-        notes = (f"{self.label} lets nothing keep it from stopping: it is not reminded",)
         return Plan(
             agent=self.name,
             changes=change_of(draft),
             receipts=(receipt,),
-            notes=notes if chosen.reminds else (),
+            notes=(not_reminded(self.label),) if chosen.reminds else (),
             chosen=replace(chosen, reminds=False),
         )
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, receipt_of
 from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
 from .installed import NOTHING_CHOSEN, Chosen, Installed, chosen_for, folders_of
 from .mcp_entry import add_server, has_server, remove_server, restore_servers
 from .on_path import is_on_path
-from .plan import Change, Plan, change_of
+from .plan import Change, Plan, change_of, not_reminded
 from .runtime import REMIND, hook_command, hook_prefix, mcp_path
 
 # In seconds. Whatever asks is waited for; whatever notes an end is not.
@@ -44,6 +46,7 @@ class SettingsHooks:
         noting: the events that end a turn or a sub-agent.
         events: its own names of events, by those of Claude Code, where they differ.
         replaced: the tools whose output a hook may replace, as a pattern; "" if none.
+        goes_on: whether a hook at the end of a turn can have it go on.
     """
 
     name: str
@@ -58,6 +61,7 @@ class SettingsHooks:
     noting: tuple[str, ...] = _NOTING
     events: Mapping[str, str] = field(default_factory=dict)
     replaced: str = ""
+    goes_on: bool = False
 
     def folder(self) -> Path:
         """Return where its settings and sessions are."""
@@ -125,6 +129,9 @@ class SettingsHooks:
             DraftRefused: the settings are left alone.
         """
         draft = opened(self.settings_path())
+        can_remind = chosen.reminds and self.goes_on
+        notes = [not_reminded(self.label)] if chosen.reminds and not can_remind else []
+        chosen = replace(chosen, reminds=can_remind)
         groups = self.wanted(home, chosen)
         made = {draft.path: add_entries(draft, groups, hook_prefix(home))}
         drafts = [draft]
@@ -138,7 +145,7 @@ class SettingsHooks:
             # Two kinds of entries in one file: if either was there before, its edits are unknown.
             draft.had_ours = draft.had_ours or had_ours
             drafts = list(dict.fromkeys((draft, servers)))
-        notes = list(_notes(draft))
+        notes += _notes(draft)
         if chosen.summarises and not self.replaced:
             notes.append(f"{self.label} lets no hook replace a tool's output: none is summarised")
         return Plan(
