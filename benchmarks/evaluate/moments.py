@@ -10,17 +10,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trackrecord.learning.advice.moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
+from trackrecord.learning.advice.moments.calls import (
+    EDITS,
+    PASSED,
+    RAN,
+    TriedCall,
+    TriedRun,
+    is_inside,
+    keys_of,
+)
 from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.learning.advice.moments.hints import (
     Hint,
     HintKind,
     SessionCalls,
     hint_after,
+    hint_at_stop,
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.named import names_in
+from trackrecord.learning.advice.moments.named import named_text, names_in
 from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules
@@ -95,6 +104,10 @@ class SessionReplay:
             that the session ran.
         named_files: of the files that the first prompts only named, and that were then opened,
             those that were opened at the place told.
+        reminded: of the sessions with edits, those told at the end of a turn that nothing has
+            checked the last one.
+        reminders_found: of those in which something was checked after that, those in which the
+            first check found something.
         told: every hint, in order of time, with its session and whether it was right.
     """
 
@@ -116,6 +129,8 @@ class SessionReplay:
     told_of_failing: CountedShare
     usual_lines: CountedShare
     named_files: CountedShare
+    reminded: CountedShare
+    reminders_found: CountedShare
     told: tuple[tuple[str, str, str, bool | None], ...] = ()
 
     @property
@@ -147,6 +162,8 @@ class SessionReplay:
             "told_sessions_with_a_failure": self.told_of_failing.to_document(),
             "usual_lines_run": self.usual_lines.to_document(),
             "named_files_opened_there": self.named_files.to_document(),
+            "sessions_with_edits_reminded": self.reminded.to_document(),
+            "next_checks_that_found_something": self.reminders_found.to_document(),
             "told": [
                 {"session": session, "kind": kind, "text": text, "right": right}
                 for session, kind, text, right in self.told
@@ -168,11 +185,24 @@ class _Session:
     standing: bool = False
     usual: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
+    has_edited: bool = False
+    unchecked: str = ""
+    is_reminded: bool = False
+    next_found: bool | None = None
+
+    def note_edit(self, call: TriedCall) -> None:
+        """Take note of an edit, or of a check, and what the first one after a reminder found."""
+        if call.ok and call.tool.lower() in EDITS and is_inside(call.file or "/"):
+            self.has_edited, self.unchecked = True, call.file
+        elif call.checks and call.ran:
+            self.unchecked = ""
+            if self.is_reminded and self.next_found is None:
+                self.next_found = any(check.state == RAN for check in call.checks)
 
     @property
     def is_told(self) -> bool:
         """Return whether it was told anything."""
-        return bool(self.hints or self.standing or self.usual or self.named)
+        return bool(self.hints or self.standing or self.usual or self.named or self.is_reminded)
 
 
 class _Repository:
@@ -188,12 +218,14 @@ class _Repository:
         if known is not None:
             return known
         facts = self.history.facts()
-        files = ((name, facts.file(name)) for name in names_in(task))
+        files = ((name, self.history.file(name)) for name in names_in(task))
         begun = _Session(
             SessionCalls(id=run.session),
             standing=bool(standing_lines(facts, at) or facts.never),
             usual=tuple(line.line for line in facts.usual),
-            named={name: file.path for name, file in files if file and file.path != name},
+            named={
+                name: file.path for name, file in files if file and named_text([name], self.history)
+            },
         )
         self.sessions[run.session] = begun
         return begun
@@ -201,6 +233,7 @@ class _Repository:
     def call(self, run: TriedRun, call: TriedCall, task: str, at: float) -> None:
         session = self._session(run, task, at)
         session.failed |= call.failed
+        session.note_edit(call)
         if not (call.failed or call.ran):
             session.calls.append(call)
             session.state.add(call)
@@ -226,6 +259,13 @@ class _Repository:
         )
         self.counts["told first"] += hint.check in first
         self.counts["recalled"] += hint.kind is HintKind.FAILURE
+
+    def end(self, run: TriedRun) -> None:
+        """Take note of the end of a run, at which its session may be reminded of an edit."""
+        session = self.sessions.get(run.session)
+        if session is not None and session.unchecked and not session.is_reminded:
+            session.is_reminded = hint_at_stop(self.history.facts(), session.unchecked) is not None
+        self.history.add(run)
 
     def _is_first(self, session: _Session, kind: str, call: TriedCall) -> bool:
         """Return whether a kind of check fails to start for the first time, and a line is known."""
@@ -254,7 +294,7 @@ def replay(runs: Iterable[TriedRun], tasks: Mapping[int, str] = NO_TASKS) -> Ses
     for at, run, call in _events(runs):
         repository = repositories[run.repository]
         if call is None:
-            repository.history.add(run)
+            repository.end(run)
         else:
             repository.call(run, call, tasks.get(run.outcome, ""), at)
     return together([_replayed(each) for _, each in sorted(repositories.items())])
@@ -318,6 +358,13 @@ def _replayed(repository: _Repository) -> SessionReplay:
         ),
         usual_lines=_sum(map(_ran_of_usual, every)),
         named_files=_sum(map(_opened_of_named, every)),
+        reminded=CountedShare(
+            sum(each.is_reminded for each in every), sum(each.has_edited for each in every)
+        ),
+        reminders_found=CountedShare(
+            sum(each.next_found is True for each in every),
+            sum(each.next_found is not None for each in every),
+        ),
         told=tuple((name, kind, text, right) for _, name, kind, text, right in told),
     )
 
@@ -402,6 +449,8 @@ def together(parts: Iterable[SessionReplay]) -> SessionReplay:
         told_of_failing=_sum(each.told_of_failing for each in every),
         usual_lines=_sum(each.usual_lines for each in every),
         named_files=_sum(each.named_files for each in every),
+        reminded=_sum(each.reminded for each in every),
+        reminders_found=_sum(each.reminders_found for each in every),
         told=tuple(hint for each in every for hint in each.told),
     )
 

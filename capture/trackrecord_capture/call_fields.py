@@ -247,6 +247,9 @@ def _clean(text: str) -> str:
 
 
 def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
+    file = kept_path(call.edits[0], folder) if len(call.edits) == 1 else ""
+    if file and tool_name(call.command) in _OWN_TOOLS:
+        return {"path": file}
     if call.command:
         return {"command": redacted_beginning(_without_bodies(call.command), LONGEST_ARGUMENT)}
     given = call.arguments
@@ -254,7 +257,10 @@ def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: AN
         try:
             given = decoded(given)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            return None
+            given = None
+    if file and not (isinstance(given, dict) and _PATHS & given.keys()):
+        # A patch names its file in its text.
+        given = {**(given if isinstance(given, dict) else {}), "path": file}
     if not isinstance(given, dict):
         return None
     kept = {
@@ -305,8 +311,11 @@ def _amount(value: float | None) -> float | None:
 
 def kept_path(path: str, folder: str) -> str:
     """Return a file's path: relative to the working folder, or from the home folder on."""
-    if folder and path.startswith(folder.rstrip("/") + "/"):
-        path = path[len(folder.rstrip("/")) + 1 :]
+    top = folder.rstrip("/\\")
+    if top and path.startswith((f"{top}/", f"{top}\\")):
+        path = path[len(top) + 1 :]
+        # As Windows spells the top, so the rest.
+        path = path.replace("\\", "/") if "\\" in top else path
     else:
         path = _HOME.sub("~", path, count=1)
     return redacted_beginning(path, LONGEST_ARGUMENT)

@@ -31,7 +31,7 @@ from .shell.purposes import own_checks
 from .shell.steps import ShellStep, steps_of
 from .verdict.checks import findings_of
 from .verdict.repeatable import checks_by_call
-from .verdict.verdict import RunVerdict, WeighedEvidence, verdict_of
+from .verdict.verdict import RunVerdict, WeighedEvidence, unchecked_file, verdict_of
 
 # Those that print what they find: without a hit they print nothing.
 _FIND: Final = frozenset({
@@ -176,15 +176,13 @@ def outcome_of(
         projects = RunProjects(rules.project_of_folder, excluded=rules.exclude)
     if not (project := project_of(run, projects)):
         return None
-    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
+    run = _read(run, rules)
     if run.automated:
         # Nobody was there who could have refused a call.
         signs = tuple(sign for sign in run.signs if sign.kind is not SignalKind.REJECTED)
         run = msgspec.structs.replace(run, signs=signs)
     if not rules.prompts:
         run = _without_words(run)
-    if rules.checks:
-        run = msgspec.structs.replace(run, own_checks=rules.checks)
     verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
     words = tool_words.get(run.agent, {})
     for most in _MOST_CALLS:
@@ -211,9 +209,7 @@ def tried_calls_of(
         rules: what is kept of it.
         tool_words: by agent, what all agents call its tools.
     """
-    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
-    if rules.checks:
-        run = msgspec.structs.replace(run, own_checks=rules.checks)
+    run = _read(run, rules)
     found, checks = findings_of(run), checks_by_call(run)
     words, own = tool_words.get(run.agent, {}), own_checks(run.own_checks)
     tried = []
@@ -235,6 +231,28 @@ def tried_calls_of(
 
 
 _calls: Final = msgspec.json.Decoder(ToolCall)
+
+
+def unchecked_edit_of(runs: Sequence[AgentRun], rules: CaptureRules, folder: str) -> str:
+    """Return the file, as it is told, of a session's last edit that nothing has checked; or "".
+
+    Args:
+        runs: the session's runs, in order; not those of its sub-agents.
+        rules: what is kept of them.
+        folder: the top of the repository that it works in.
+    """
+    if not runs:
+        return ""
+    calls = tuple(call for run in runs for call in run.calls)
+    whole = msgspec.structs.replace(runs[-1], folder=folder, calls=calls)
+    file = unchecked_file(_read(whole, rules))
+    return kept_path(file, folder) if file else ""
+
+
+def _read(run: AgentRun, rules: CaptureRules) -> AgentRun:
+    """Return a run without what is ours in it, with the calls that are no failures as such."""
+    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
+    return msgspec.structs.replace(run, own_checks=rules.checks) if rules.checks else run
 
 
 def _without_hints(run: AgentRun) -> AgentRun:

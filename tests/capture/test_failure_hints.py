@@ -9,6 +9,7 @@ import pytest
 from tests.capture.test_hook_script import assert_silent, door, run
 from tests.capture.test_live_hooks_posted import posted
 from tests.producers.test_after_failure import remember, tried
+from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.settings.effect_consent import note_effect_consent
@@ -17,7 +18,9 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.testing import captured
 from trackrecord_capture.agents.hook_state import fired_at
 from trackrecord_capture.agents.runtime import write_runtime
+from trackrecord_capture.live.notes import waiting_notes
 from trackrecord_capture.live.opening import live_of
+from trackrecord_capture.live.session_marks import SessionMarks
 
 CALLS = [tried("rtk bun run test", "not started"), tried("bun run test")]
 RAN = "`bun run test` then ran in 3."
@@ -122,29 +125,48 @@ def test_a_session_that_ran_its_tests_is_told_of_no_line(live):
     assert told(live.hook("opencode", failure(session_id="s2", ran=["ls"], **given)))
 
 
+TESTED = ("Bash", {"command": "bun run test"}, "12 pass")
+
+
+def edited(name):
+    """A call that edits a file of the shop."""
+    return "Edit", {"file_path": f"/src/shop/{name}", "new_string": "x"}, "The file was updated."
+
+
+def write(folder, *calls):
+    """Write the transcript of a session that made these calls: tool, arguments, result."""
+    log = folder / "projects" / "s1.jsonl"
+    log.parent.mkdir(exist_ok=True)
+    about = {"sessionId": "s1", "cwd": "/src/shop", "timestamp": "2026-11-21T19:21:33.169Z"}
+    asked = {"role": "user", "content": "Fix it"}
+    lines = [
+        {
+            "type": "user",
+            "uuid": "u",
+            "promptId": "p",
+            "message": asked,
+            "permissionMode": "default",
+        }
+    ]
+    for number, (tool, given, said) in enumerate(calls, 1):
+        use = {"type": "tool_use", "id": f"toolu_{number}", "name": tool, "input": given}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": said}
+        lines += [
+            {"type": "assistant", "uuid": f"a{number}", "parentUuid": lines[-1]["uuid"],
+             "message": {"role": "assistant", "id": f"m{number}", "content": [use]}},
+            {"type": "user", "uuid": f"r{number}", "parentUuid": f"a{number}",
+             "message": {"role": "user", "content": [result]}},
+        ]  # fmt: skip
+    log.write_text("".join(json.dumps(each | about) + "\n" for each in lines))
+    return log
+
+
 def test_what_ran_is_read_from_the_sessions_log(live, tmp_path, monkeypatch):
     """Of Claude Code, from its transcript alone, and without the call itself."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    log = tmp_path / "projects" / "s1.jsonl"
-    log.parent.mkdir()
-
-    def write(command, name):
-        use = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": command}}
-        result = {"type": "tool_result", "tool_use_id": name, "content": "12 pass"}
-        about = {"sessionId": "s1", "cwd": "/src/shop", "timestamp": "2026-11-21T19:21:33.169Z"}
-        lines = [
-            {"type": "user", "uuid": f"u{name}", "promptId": "p", "message":
-                {"role": "user", "content": "Fix it"}, "permissionMode": "default"},
-            {"type": "assistant", "uuid": f"a{name}", "parentUuid": f"u{name}",
-             "message": {"role": "assistant", "id": f"m{name}", "content": [use]}},
-            {"type": "user", "uuid": f"r{name}", "parentUuid": f"a{name}",
-             "message": {"role": "user", "content": [result]}},
-        ]  # fmt: skip
-        log.write_text("".join(json.dumps(each | about) + "\n" for each in lines))
-
-    write("bun run test", "toolu_0")
+    log = write(tmp_path, edited("a.py"), TESTED)
     assert live.hook("claude-code", failure(transcript_path=str(log))) is None
-    write("rtk bun run test", "toolu_1")
+    write(tmp_path, ("Bash", {"command": "rtk bun run test"}, "12 pass"))
     assert told(live.hook("claude-code", failure(session_id="s2", transcript_path=str(log))))
     elsewhere = log.rename(tmp_path / "elsewhere.jsonl")
     assert told(live.hook("claude-code", failure(session_id="s3", transcript_path=str(elsewhere))))
@@ -155,6 +177,38 @@ def test_it_follows_what_is_learnt_within_a_long_session(client, settings, live)
     assert told(live.hook("claude-code", failure()))
     remember(client, settings, [tried("rtk bun run test")], at=2.0)
     assert live.hook("claude-code", failure(agent_id="a")) is None
+
+
+def test_a_turn_that_ends_unchecked_is_told_so_once_a_session(
+    client, settings, tmp_path, monkeypatch, reports
+):
+    """Where most sessions check after such edits; half of the sessions, for who agreed to it."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    edit = TriedCall("edit", ok=True, file="cart.py")
+    remember(client, settings, [edit, tried("bun run test")], sessions=5)
+    live = live_of(settings)
+
+    def answer(session, *calls, **more):
+        stop = {"hook_event_name": "Stop", "remind": True, "session_id": session}
+        said = live.hook(
+            "claude-code", posted(transcript_path=str(write(tmp_path, *calls)), **stop)
+        )
+        return said and msgspec.json.decode(said)
+
+    assert answer("s1", edited("a.py"), TESTED) is None
+    assert answer("s1", TESTED, edited("notes.md")) is None
+    reason = (
+        "trackrecord: Nothing has checked the last edit (`a.py`); tests run with `bun run test` "
+        "(in 5 of the last 5 sessions)."
+    )
+    assert answer("s1", TESTED, edited("a.py")) == {"decision": "block", "reason": reason}
+    assert answer("s1", TESTED, edited("a.py")) is None
+    (report,) = reports.hints
+    assert (report.kind, report.check, report.given) == ("unchecked edit", "test", True)
+    note_effect_consent(settings.home, is_given=True)
+    told = [answer(f"t{number}", edited("a.py")) is not None for number in range(40)]
+    assert [each.given for each in reports.hints[1:]] == told
+    assert 8 < sum(told) < 32
 
 
 @pytest.mark.parametrize(("moment", "recorded"), [("false", []), ("record", [(False, 0.0)])])
@@ -234,6 +288,21 @@ def test_the_program_posts_a_failure_and_prints_the_answer(installed):
     assert said["tool_input"] == {"command": "make"}
     assert said["error"] == CLAUDE["error"]
     assert "PostToolUseFailure" in fired_at(installed, "claude-code")
+
+
+def test_the_program_asks_at_the_end_of_a_turn_where_it_is_told_to(installed):
+    """Never twice in a row, nor where the session was told; an end is noted all the same."""
+    stop = CLAUDE | {"hook_event_name": "Stop", "stop_hook_active": False, "transcript_path": "/t"}
+    said = {"decision": "block", "reason": "x"}
+    with door(installed, json.dumps(said).encode()) as asked:
+        assert_silent(run(installed, stop))
+        assert json.loads(run(installed, stop, "claude-code remind").stdout) == said
+        assert_silent(run(installed, stop | {"stop_hook_active": True}, "claude-code remind"))
+        SessionMarks(installed).begin("claude-code", "s1", "stop")
+        assert_silent(run(installed, stop, "claude-code remind"))
+    ((_, _, body),) = asked
+    assert (body["remind"], body["cwd"], body["transcript_path"]) == (True, "/src/shop", "/t")
+    assert len(list(waiting_notes(installed))) == 4
 
 
 @pytest.mark.parametrize(

@@ -184,20 +184,22 @@ def test_a_session_is_told_of_a_check_that_never_starts(known, client, settings,
     assert handing.answer("codex", start(session="held out")) == ""
 
 
+NEVER = "Not here: `**/CONVENTIONS.md` (sought in the last 3 sessions that did)."
+USUAL = (UsualLine("test", "mise run test", 18, 20), UsualLine("lint", "mise run lint", 12, 20))
+SAID = AdviceDocument(project="shop", revision=1, computed_at=0.0, usual=USUAL, never=NEVER)
+
+
 def test_a_session_is_told_of_the_lines_that_most_run(known, client, settings, handing, tmp_path):
     """First, and without those that stand in what the agent reads by itself."""
     shop = tmp_path / "shop"
     shop.mkdir()
-    usual = (UsualLine("test", "mise run test", 18, 20), UsualLine("lint", "mise run lint", 12, 20))
-    never = "Not here: `**/CONVENTIONS.md` (sought in the last 3 sessions that did)."
-    advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, usual=usual, never=never)
-    write_advice(client, settings, advice, cost_s=0.0)
+    write_advice(client, settings, SAID, cost_s=0.0)
     told = handing.answer("codex", start(folder=str(shop)))
     said = (
         "Ran here: tests `mise run test` (in 18 of the last 20 sessions), linter `mise run lint` "
         "(in 12)."
     )
-    assert told.partition("\n\n")[2].startswith(f"- {said}\n- {never}\n\n## ")
+    assert told.partition("\n\n")[2].startswith(f"- {said}\n- {NEVER}\n\n## ")
     assert said not in handing.answer("codex", prompt(folder=str(shop)))
     (shop / "AGENTS.md").write_text("Run the tests with `mise run test`.\n")
     told = handing.answer("codex", start(session="s2", folder=str(shop)))
@@ -241,9 +243,10 @@ def test_what_a_run_was_handed_is_reported_under_its_outcome(known, handing, pub
     assert not exposure.withheld
 
 
-def test_a_session_of_the_holdout_gets_nothing_at_all(known, handing, published):
-    """Neither when it starts nor with its prompt, and that is reported."""
+def test_a_session_of_the_holdout_gets_nothing_at_all(known, client, settings, handing, published):
+    """Neither when it starts nor with its prompt, of no kind, and that is reported."""
     known(holdout=0.9)
+    write_advice(client, settings, SAID, cost_s=0.0)
     for number in range(40):
         session = f"s{number}"
         texts = [
@@ -254,6 +257,7 @@ def test_a_session_of_the_holdout_gets_nothing_at_all(known, handing, published)
         assert exposure.task_id == task_of("codex", session, "p1")
         assert exposure.entries
         assert any(texts) is not exposure.withheld
+        assert (NEVER in texts[0]) is not exposure.withheld
     assert {each.withheld for each in published} == {True, False}
     assert {each.holdout for each in published} == {0.9}
 

@@ -27,6 +27,7 @@ from trackrecord_capture.agents.hook_entries import (
     remove_entries,
     restore,
 )
+from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.replacing import replace_file
 from trackrecord_capture.agents.runtime import hook_prefix, wrapper_path
@@ -222,9 +223,9 @@ def _files(folder):
     }
 
 
-def _install_all(home):
+def _install_all(home, **asked):
     for agent in AGENTS.values():
-        install(agent, home, plan_install(agent, home))
+        install(agent, home, plan_install(agent, home, **asked))
 
 
 def _uninstall_all(home):
@@ -247,6 +248,16 @@ def test_all_agents_there_and_back(user, home):
     assert all(agent.is_installed(home) for agent in AGENTS.values())
     assert (user / ".claude" / "settings.json").is_symlink()
     assert not any(plan_install(agent, home).changes for agent in AGENTS.values())
+    _install_all(home, reminds=True)
+    _install_all(home)
+    hooks = json.loads((user / ".claude" / "settings.json").read_text())["hooks"]
+    (reminding,) = hooks["Stop"][0]["hooks"]
+    assert "claude-code remind" in reminding["command"]
+    assert not reminding.get("async")
+    assert "codex remind" in (user / ".codex" / "hooks.json").read_text()
+    assert all(agent.is_installed(home) for agent in AGENTS.values())
+    reminded = [name for name, each in read_installed(home).items() if each.reminds]
+    assert sorted(reminded) == ["claude-code", "codex"]
     _uninstall_all(home)
     assert _files(user) == before
     assert not wrapper_path(home).exists()

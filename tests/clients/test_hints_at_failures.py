@@ -8,7 +8,7 @@ from tests.clients.model_stub import playing
 from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import until
 from tests.clients.real_agents import AGENTS, missing, work
-from tests.clients.steps import Run, Say
+from tests.clients.steps import Run, Say, Write
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
@@ -92,3 +92,23 @@ def test_a_session_is_told_what_most_of_them_run(agent_name, live, workplace):
     printed, requests = played(agent, place, Run("ls"))
     assert requests, printed
     assert not any("Ran here" in each for each in requests), printed
+
+
+@pytest.mark.parametrize("agent_name", ["claude-code", "codex"])
+def test_a_turn_that_ends_unchecked_goes_on_once(agent_name, live, workplace):
+    """Where sessions run the tests after such an edit; its model reads why, and may stop then."""
+    agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-unchecked"
+    place = workplace(project)
+    live("install", agent_name, "--remind")
+    # Some refuse to write a file that is there and was not read.
+    edits = [Write(place.folder / f"cart{number}.py", "TOTAL = 0\n") for number in range(7)]
+    for edit in edits[:6]:
+        printed, requests = played(agent, place, edit, Run(RUNS))
+        assert requests, printed
+    reader = RankingsReader(load_settings(home=live.home))
+    assert until(lambda: "py" in reader.moments(project).of("").checked), printed
+    printed, requests = played(agent, place, edits[6])
+    said = "Nothing has checked the last edit (`cart6.py`); tests run with `pytest -q`"
+    told = [each for each in requests if said in each]
+    assert len(told) == 1, printed
+    live("install", agent_name, "--no-remind")

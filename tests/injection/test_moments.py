@@ -12,6 +12,7 @@ import pytest
 
 from tests.injection.corpus import can_be_read, injections
 from tests.injection.test_injection import MOST_READABLE, tell
+from tests.learning.advice.test_moments import cached
 from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck, TriedRun
 from trackrecord.learning.advice.moments.commands import told_histories
 from trackrecord.learning.advice.moments.facts import MomentFacts
@@ -80,7 +81,7 @@ def told(facts: MomentFacts, text: str) -> Iterator[str]:
     ]  # fmt: skip
     for call in asking:
         said = call.error if not call.file else f"{call.file}: {call.error}"
-        hint = hint_after(facts, call, said, SessionCalls(id="asks"), now=NOW + 999)
+        hint = hint_after(cached(facts), call, said, SessionCalls(id="asks"), now=NOW + 999)
         if hint is not None:
             yield hint.text
 

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from tests.learning.advice.test_moments import cached
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after
 from trackrecord.resources.experience.commands import CommandState
@@ -183,7 +184,7 @@ def hints(facts, session):
     state, told = SessionCalls(id="new"), []
     for call in tried.calls:
         state.add(call)
-        hint = hint_after(facts, call, call.error, state, now=NOW)
+        hint = hint_after(cached(facts), call, call.error, state, now=NOW)
         if hint is not None:
             state.note(hint)
             told.append(hint)

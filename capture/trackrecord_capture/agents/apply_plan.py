@@ -5,37 +5,27 @@ from pathlib import Path
 
 import msgspec
 
-from .installed import Installed, has_mcp, read_installed, summarises_outputs, write_installed
+from .installed import Chosen, Installed, read_installed, write_installed
 from .known import Agent
 from .plan import Plan, carry_out
 from .runtime import remove_runtime, write_runtime
 
 
-def plan_install(
-    agent: Agent,
-    home: Path,
-    *,
-    summarises: bool | None = None,
-    mcp: bool | None = None,
-) -> Plan:
+def plan_install(agent: Agent, home: Path, **asked: bool | None) -> Plan:
     """Return the plan of an installation.
 
     Args:
         agent: the agent.
         home: trackrecord's home.
-        summarises: whether oversized outputs are replaced; None for as it is by now.
-        mcp: whether the MCP server is registered; None for as it is by now.
+        asked: the fields of `Chosen`; None for as it is by now.
 
     Raises:
         DraftRefused: a file is left alone.
     """
-    if summarises is None:
-        summarises = summarises_outputs(home, agent.name)
-    if mcp is None:
-        mcp = has_mcp(home, agent.name)
     installed = read_installed(home).get(agent.name)
-    plan = agent.install(home, installed, summarises=summarises, mcp=mcp)
-    return msgspec.structs.replace(plan, summarises=summarises, mcp=mcp)
+    given = {name: value for name, value in asked.items() if value is not None}
+    known = {name: getattr(installed, name, False) for name in Chosen.__struct_fields__}
+    return agent.install(home, installed, Chosen(**{**known, **given}))
 
 
 def plan_uninstall(agent: Agent, home: Path) -> Plan:
@@ -63,8 +53,7 @@ def install(agent: Agent, home: Path, plan: Plan) -> None:
         at=time.time() if known is None else known.at,
         folder=str(agent.folder()),
         files=tuple(files.values()),
-        summarises=plan.summarises,
-        mcp=plan.mcp,
+        **msgspec.structs.asdict(plan.chosen),
     )
     write_installed(home, on_record)
 

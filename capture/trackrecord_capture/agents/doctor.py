@@ -24,6 +24,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
         is_installed: whether all that makes it report is in place.
         is_trusted: whether the agent runs our hooks; None where it asks nobody.
         has_mcp: whether our MCP server is registered.
+        reminds: whether it is reminded of what it has not checked.
         fired: when each event fired last, seconds since the epoch, the newest first.
         error: what went wrong last.
         advice: what to do; empty if all is well.
@@ -34,6 +35,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
     is_installed: bool
     is_trusted: bool | None
     has_mcp: bool
+    reminds: bool
     fired: Mapping[str, float]
     error: LastError | None
     advice: tuple[str, ...]
@@ -98,6 +100,7 @@ def _checkup(agent: Agent, home: Path) -> Checkup:
         is_installed=is_installed,
         is_trusted=agent.is_trusted(home) if is_installed else None,
         has_mcp=agent.has_mcp(home),
+        reminds=installed is not None and installed.reminds,
         fired=fired,
         error=last_error(home, agent.name),
         advice=tuple(advice),

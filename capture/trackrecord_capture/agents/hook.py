@@ -22,6 +22,8 @@ MOST_ANSWER = 1 << 18
 MOST_WAITING = 2000
 MOST_PROMPT = 32_768
 _ASKING = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
+# Behind the agent's name, where an agent is to be reminded of what it has not checked.
+_REMIND = "remind"
 # It calls the same hook for commands that failed and for those that did not.
 _WITHOUT_STATUS = "codex"
 _ERROR_WORDS = (
@@ -45,7 +47,8 @@ def main(arguments: list[str]) -> None:
     agent = arguments[1]
     if not agent.replace("-", "").isalnum():
         return
-    given = json.loads(arguments[2] if len(arguments) > 2 else _input())
+    is_reminded = arguments[2:] == [_REMIND]
+    given = json.loads(arguments[2] if arguments[2:] and not is_reminded else _input())
     own = _word(given.get("hook_event_name") or given.get("type"))
     event = _EVENTS.get(agent, {}).get(own, own)
     if event:
@@ -66,6 +69,8 @@ def main(arguments: list[str]) -> None:
                 _tell(agent, event, own, given, response)
         else:
             _note(agent, event, given)
+            if is_reminded and not (given.get("stop_hook_active") or given.get("is_interrupt")):
+                _remind(agent, given)
 
 
 def _input() -> bytes:
@@ -154,6 +159,17 @@ def _tell(agent: str, event: str, own: str, given: dict[str, object], error: obj
     if told.get("hookSpecificOutput"):
         told["hookSpecificOutput"]["hookEventName"] = own
         os.write(1, json.dumps(told).encode() + b"\n")
+
+
+def _remind(agent: str, given: dict[str, object]) -> None:
+    """Print why the turn should not end yet, if the front door knows; once for a session."""
+    session = _word(given.get("session_id"))
+    if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.stop"):
+        return
+    said = {name: given.get(name) for name in ("session_id", "cwd", "transcript_path")}
+    answer = _post(agent, {"hook_event_name": "Stop", "remind": True, **said})
+    if json.loads(answer).get("decision"):
+        os.write(1, answer + b"\n")
 
 
 def _failure_in(response: object) -> object:

@@ -13,22 +13,35 @@ from .runtime import runtime_folder
 _NAME: Final = "installed.json"
 
 
-class Installed(msgspec.Struct, frozen=True, kw_only=True):
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of an installation that a person chooses.
+
+    Attributes:
+        summarises: whether oversized outputs are replaced.
+        mcp: whether the MCP server is registered.
+        reminds: whether a session is told, once, that nothing has checked its last edit.
+    """
+
+    summarises: bool = False
+    mcp: bool = False
+    reminds: bool = False
+
+
+NOTHING_CHOSEN: Final = Chosen()
+
+
+class Installed(Chosen, frozen=True, kw_only=True):
     """A record of what is installed for one agent.
 
     Attributes:
         at: when it was installed, seconds since the epoch.
         folder: the agent's own folder, where its sessions are recorded.
         files: what was done to which file.
-        summarises: whether oversized outputs are replaced.
-        mcp: whether the MCP server is registered.
     """
 
     at: float
     folder: str
     files: tuple[Receipt, ...] = ()
-    summarises: bool = False
-    mcp: bool = False
 
     def receipt(self, path: Path) -> Receipt | None:
         """Return the changes to a file; None if there were none."""
@@ -44,16 +57,9 @@ def read_installed(home: Path) -> dict[str, Installed]:
         return {}
 
 
-def summarises_outputs(home: Path, agent: str) -> bool:
-    """Return whether an agent is on record with a hook that has oversized outputs replaced."""
-    installed = read_installed(home).get(agent)
-    return installed is not None and installed.summarises
-
-
-def has_mcp(home: Path, agent: str) -> bool:
-    """Return whether an agent is on record with our MCP server."""
-    installed = read_installed(home).get(agent)
-    return installed is not None and installed.mcp
+def chosen_for(home: Path, agent: str) -> Chosen:
+    """Return the parts that are on record as installed for an agent."""
+    return read_installed(home).get(agent, NOTHING_CHOSEN)
 
 
 def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:

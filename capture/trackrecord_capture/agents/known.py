@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..sources.register import known_agents
-from .installed import Installed
+from .installed import Chosen, Installed
 from .plan import Plan
 
 
@@ -30,21 +30,14 @@ class Agent(Protocol):
         """Return whether it is on this machine."""
         ...
 
-    def install(
-        self,
-        home: Path,
-        installed: Installed | None,
-        *,
-        summarises: bool = False,
-        mcp: bool = False,
-    ) -> Plan:
+    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
         """Plan the installation; raise `DraftRefused` for a file that is left alone.
 
         Args:
             home: trackrecord's home.
             installed: what is installed by now.
-            summarises: whether oversized outputs are replaced, where the agent lets a hook do that.
-            mcp: whether our MCP server is registered; one that is registered and not wanted goes.
+            chosen: the parts that are wanted, where the agent can have them; of those that are
+                installed and not wanted, our MCP server goes.
         """
         ...
 

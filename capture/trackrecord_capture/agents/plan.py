@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from .draft import Draft, DraftRefused, Receipt, read_text
+from .installed import NOTHING_CHOSEN, Chosen
 from .replacing import replace_file
 
 
@@ -41,8 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         receipts: what stands on record about the files afterwards.
         folders: the folders to remove if they are empty, the innermost first.
         notes: what a person has to know or to do, and which files were left alone and why.
-        summarises: whether oversized outputs are replaced afterwards.
-        mcp: whether the MCP server is registered afterwards.
+        chosen: the parts that are installed afterwards.
     """
 
     agent: str
@@ -50,8 +50,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     receipts: tuple[Receipt, ...] = ()
     folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    summarises: bool = False
-    mcp: bool = False
+    chosen: Chosen = NOTHING_CHOSEN
+
+
+def not_reminded(label: str) -> str:
+    """Return the note that an agent cannot be reminded of what it has not checked."""
+    return f"{label} cannot be had to go on at the end of a turn: it is not reminded"
 
 
 def change_of(draft: Draft, *, is_removed: bool = False) -> tuple[Change, ...]:

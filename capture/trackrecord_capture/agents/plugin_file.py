@@ -7,12 +7,14 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from .draft import DraftRefused, Receipt, digest_of, missing_folders
 from .hook_entries import opened
-from .installed import Installed, folders_of, has_mcp, summarises_outputs
+from .installed import Chosen, Installed, chosen_for, folders_of
 from .json_text import Edit
 from .on_path import is_on_path
-from .plan import Change, Plan, change_of
+from .plan import Change, Plan, change_of, not_reminded
 from .runtime import packaged
 
 _FIRST_WORDS: Final = "// trackrecord: "
@@ -48,14 +50,7 @@ class PluginFile:
         places = (self.plugins_of().parent, self.folder())
         return any(place.is_dir() for place in places) or is_on_path(self.name)
 
-    def install(
-        self,
-        home: Path,
-        installed: Installed | None,
-        *,
-        summarises: bool = False,
-        mcp: bool = False,
-    ) -> Plan:
+    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -65,7 +60,7 @@ class PluginFile:
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
             message = f"{draft.path} is not a file of trackrecord: left alone"
             raise DraftRefused(message)
-        text = self.text(home, summarises=summarises, mcp=mcp)
+        text = self.text(home, summarises=chosen.summarises, mcp=chosen.mcp)
         if draft.text != text:
             draft.apply([Edit(0, len(draft.text or ""), text)])
         # The whole file is ours: there is nothing to lead back to.
@@ -76,7 +71,13 @@ class PluginFile:
             digest=digest_of(draft.text),
             folders=missing_folders(draft.path) if earlier is None else earlier.folders,
         )
-        return Plan(agent=self.name, changes=change_of(draft), receipts=(receipt,))
+        return Plan(
+            agent=self.name,
+            changes=change_of(draft),
+            receipts=(receipt,),
+            notes=(not_reminded(self.label),) if chosen.reminds else (),
+            chosen=replace(chosen, reminds=False),
+        )
 
     def uninstall(self, home: Path, installed: Installed | None) -> Plan:
         """Plan the removal.
@@ -107,16 +108,15 @@ class PluginFile:
     def is_installed(self, home: Path) -> bool:
         """Return whether the plugin is in place."""
         try:
-            summarises, mcp = summarises_outputs(home, self.name), has_mcp(home, self.name)
-            return opened(self.plugin_path()).text == self.text(
-                home, summarises=summarises, mcp=mcp
-            )
+            chosen = chosen_for(home, self.name)
+            text = self.text(home, summarises=chosen.summarises, mcp=chosen.mcp)
+            return opened(self.plugin_path()).text == text
         except DraftRefused:
             return False
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered: the plugin does that, where it is to."""
-        return has_mcp(home, self.name) and self.is_installed(home)
+        return chosen_for(home, self.name).mcp and self.is_installed(home)
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
         """Return None: no agent of this kind asks for trust."""

@@ -19,6 +19,8 @@ from .replacing import replace_file
 
 FIRED: Final = "fired"
 TOLD: Final = "told"
+REMIND: Final = "remind"
+"""The word with which a hook asks at the end of a turn, see `hook.py`."""
 _PACKAGE: Final = "trackrecord_capture.agents"
 _NO_FOLDERS: Final = "_FOLDERS: dict[str, str] = {}"
 _NO_EVENTS: Final = "_EVENTS: dict[str, dict[str, str]] = {}"
@@ -53,9 +55,9 @@ def mcp_path(home: Path) -> Path:
     return runtime_folder(home) / "mcp"
 
 
-def hook_command(home: Path, agent: str) -> str:
-    """Return the command of a hook: a shell line that always succeeds."""
-    return f"{hook_prefix(home)}{agent} 2>/dev/null || true"
+def hook_command(home: Path, *words: str) -> str:
+    """Return the command of a hook, with the agent's name: a shell line that always succeeds."""
+    return f"{hook_prefix(home)}{' '.join(words)} 2>/dev/null || true"
 
 
 def hook_prefix(home: Path) -> str:

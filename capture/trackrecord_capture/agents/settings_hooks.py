@@ -9,19 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, receipt_of
 from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
-from .installed import Installed, folders_of, has_mcp, summarises_outputs
+from .installed import NOTHING_CHOSEN, Chosen, Installed, chosen_for, folders_of
 from .mcp_entry import add_server, has_server, remove_server, restore_servers
 from .on_path import is_on_path
-from .plan import Change, Plan, change_of
-from .runtime import hook_command, hook_prefix, mcp_path
+from .plan import Change, Plan, change_of, not_reminded
+from .runtime import REMIND, hook_command, hook_prefix, mcp_path
 
 # In seconds. Whatever asks is waited for; whatever notes an end is not.
 _ASKING_S: Final = 2
 _NOTING_S: Final = 5
 _ASKING: Final = ("SessionStart", "UserPromptSubmit")
-_NOTING: Final = ("Stop", "SubagentStop")
+_STOP: Final = "Stop"
+_NOTING: Final = (_STOP, "SubagentStop")
 _AT_THE_END: Final = "SessionEnd"
 _AFTER_TOOL: Final = "PostToolUse"
 
@@ -43,6 +46,7 @@ class SettingsHooks:
         noting: the events that end a turn or a sub-agent.
         events: its own names of events, by those of Claude Code, where they differ.
         replaced: the tools whose output a hook may replace, as a pattern; "" if none.
+        goes_on: whether a hook at the end of a turn can have it go on.
     """
 
     name: str
@@ -57,6 +61,7 @@ class SettingsHooks:
     noting: tuple[str, ...] = _NOTING
     events: Mapping[str, str] = field(default_factory=dict)
     replaced: str = ""
+    goes_on: bool = False
 
     def folder(self) -> Path:
         """Return where its settings and sessions are."""
@@ -75,12 +80,12 @@ class SettingsHooks:
         kind = {"type": self.server_type} if self.server_type else {}
         return {**kind, "command": str(mcp_path(home)), "args": []}
 
-    def wanted(self, home: Path, *, summarises: bool = False) -> Groups:
+    def wanted(self, home: Path, chosen: Chosen = NOTHING_CHOSEN) -> Groups:
         """Return the hooks, by event.
 
         Args:
             home: trackrecord's home.
-            summarises: whether a hook has oversized outputs replaced.
+            chosen: the parts that are wanted.
         """
         asking = {event: self._group(home, _ASKING_S) for event in self.asking}
         noting = {
@@ -89,12 +94,16 @@ class SettingsHooks:
         }
         # In the background it would be killed with the client.
         groups = {**asking, **noting, _AT_THE_END: self._group(home, _ASKING_S)}
-        if summarises and self.replaced:
+        if chosen.reminds:
+            groups[_STOP] = self._group(home, _ASKING_S, REMIND)
+        if chosen.summarises and self.replaced:
             groups[_AFTER_TOOL] = {"matcher": self.replaced, **self._group(home, _ASKING_S)}
         return {self.events.get(event, event): group for event, group in groups.items()}
 
-    def _group(self, home: Path, timeout_s: int, *, in_background: bool = False) -> dict[str, Any]:
-        command = hook_command(home, self.name)
+    def _group(
+        self, home: Path, timeout_s: int, *words: str, in_background: bool = False
+    ) -> dict[str, Any]:
+        command = hook_command(home, self.name, *words)
         hook: dict[str, Any] = {
             "type": "command",
             "command": command,
@@ -113,33 +122,31 @@ class SettingsHooks:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path(self.program)
 
-    def install(
-        self,
-        home: Path,
-        installed: Installed | None,
-        *,
-        summarises: bool = False,
-        mcp: bool = False,
-    ) -> Plan:
+    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
             DraftRefused: the settings are left alone.
         """
         draft = opened(self.settings_path())
-        groups = self.wanted(home, summarises=summarises)
+        can_remind = chosen.reminds and self.goes_on
+        notes = [not_reminded(self.label)] if chosen.reminds and not can_remind else []
+        chosen = replace(chosen, reminds=can_remind)
+        groups = self.wanted(home, chosen)
         made = {draft.path: add_entries(draft, groups, hook_prefix(home))}
         drafts = [draft]
-        if mcp or self._holds_server(home):
+        if chosen.mcp or self._holds_server(home):
             path = self.servers_path()
             servers = draft if path == draft.path else opened(path)
             had_ours = draft.had_ours
-            made[path] = made.get(path, []) + self._with_server(servers, home, installed, mcp=mcp)
+            made[path] = made.get(path, []) + self._with_server(
+                servers, home, installed, mcp=chosen.mcp
+            )
             # Two kinds of entries in one file: if either was there before, its edits are unknown.
             draft.had_ours = draft.had_ours or had_ours
             drafts = list(dict.fromkeys((draft, servers)))
-        notes = list(_notes(draft))
-        if summarises and not self.replaced:
+        notes += _notes(draft)
+        if chosen.summarises and not self.replaced:
             notes.append(f"{self.label} lets no hook replace a tool's output: none is summarised")
         return Plan(
             agent=self.name,
@@ -148,6 +155,7 @@ class SettingsHooks:
                 receipt_of(each, _receipt(installed, each.path), made[each.path]) for each in drafts
             ),
             notes=tuple(notes),
+            chosen=chosen,
         )
 
     def _with_server(
@@ -192,9 +200,10 @@ class SettingsHooks:
     def is_installed(self, home: Path) -> bool:
         """Return whether all hooks are in place."""
         try:
-            groups = self.wanted(home, summarises=summarises_outputs(home, self.name))
+            chosen = chosen_for(home, self.name)
+            groups = self.wanted(home, chosen)
             has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
-            return has_hooks and (self.has_mcp(home) or not has_mcp(home, self.name))
+            return has_hooks and (self.has_mcp(home) or not chosen.mcp)
         except DraftRefused:
             return False
 

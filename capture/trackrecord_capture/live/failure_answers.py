@@ -1,4 +1,4 @@
-"""Hook answers right after a call of a tool failed: one line of what is known of it, or nothing."""
+"""Hook answers after a call that failed, or a turn that ends unchecked: one line, or nothing."""
 
 import re
 import threading
@@ -12,6 +12,7 @@ import msgspec
 
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.moments.calls import TriedCall
+from trackrecord.learning.advice.moments.facts import CachedMoments
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints, probability_in
@@ -21,11 +22,12 @@ from trackrecord.wire.hint import HintBody
 
 from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..agents.installed import read_installed
-from ..outcome import tried_calls_of
+from ..outcome import tried_calls_of, unchecked_edit_of
 from ..sources.claude_code.calls import failed_call
 from ..sources.source import Log, ReadRun, Source
 from ..sources.tool_words import tool_words
 from .hook_answers import ProjectOf
+from .session_marks import SessionMarks
 
 CLAUDE_CODE: Final = "claude-code"
 CODEX: Final = "codex"
@@ -39,7 +41,7 @@ _LONGEST_NAME: Final = 200
 
 
 class HookFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that failed, as an agent's hook posts it.
+    """A call that failed, or a turn that ends without one, as an agent's hook posts it.
 
     Attributes:
         session: the session.
@@ -89,6 +91,7 @@ class FailureAnswers:
         self._sources = sources
         self._reader = RankingsReader(settings)
         self._hints = FailureHints()
+        self._told = SessionMarks(settings.home)
         self._lock = threading.Lock()
         self._words = tool_words()
         self._project_of = project_of
@@ -104,12 +107,7 @@ class FailureAnswers:
 
     def answer(self, agent: str, failure: HookFailure) -> str:
         """Return the line for the agent; "" for none."""
-        if self._settings.hooks.moment == "false" or not (failure.session and failure.folder):
-            return ""
-        if not (project := self._project_of(failure.folder)):
-            return ""
-        with self._lock:
-            document = self._reader.moments(project)
+        project, document = self._known(failure)
         if not document.repositories:
             return ""
         session = failure.session[:_LONGEST_NAME]
@@ -135,6 +133,45 @@ class FailureAnswers:
             return ""
         self._publish(decided.report(project, failed, agent))
         return decided.text
+
+    def remind(self, agent: str, stopped: HookFailure) -> str:
+        """Return the line for an agent that ends its turn with an unchecked edit; "" for none.
+
+        Once a session.
+
+        Raises:
+            OSError: it cannot be remembered that the session was told.
+        """
+        project, document = self._known(stopped)
+        if not (document.repositories and stopped.transcript):
+            return ""
+        top = self._top_of(stopped.folder)
+        runs = [run for run in self._runs(agent, stopped) or () if not run.parent]
+        if not (file := unchecked_edit_of(runs, self._settings.capture, top)):
+            return ""
+        edit = FailedCall(
+            call=TriedCall("edit", ok=True, file=file),
+            error="",
+            session=stopped.session[:_LONGEST_NAME],
+            machine=this_machine(),
+        )
+        decided = self._hints.remind(project, document, edit, self._probability)
+        if decided is None or self._is_held_out(project, agent, stopped.session):
+            return ""
+        if not self._told.begin(agent, stopped.session, "stop"):
+            return ""
+        self._publish(decided.report(project, edit, agent))
+        return decided.text
+
+    def _known(self, asked: HookFailure) -> tuple[str, CachedMoments]:
+        """Return the project and what is known there; "" and nothing where nothing is told."""
+        nothing = "", CachedMoments()
+        if self._settings.hooks.moment == "false" or not (asked.session and asked.folder):
+            return nothing
+        if not (project := self._project_of(asked.folder)):
+            return nothing
+        with self._lock:
+            return project, self._reader.moments(project)
 
     def _probability(self, points: int) -> float:
         """Return the probability of a hint; none is given where they are only recorded."""
@@ -172,6 +209,18 @@ class FailureAnswers:
 
     def _earlier(self, agent: str, failure: HookFailure) -> list[TriedCall] | None:
         """Return what a session's log says of its calls before; None if it says nothing."""
+        runs = self._runs(agent, failure)
+        if runs is None:
+            return None
+        return [
+            call
+            for run in runs
+            for name, call in tried_calls_of(run, self._settings.capture, self._words)
+            if not failure.call or name != failure.call
+        ]
+
+    def _runs(self, agent: str, failure: HookFailure) -> list[AgentRun] | None:
+        """Return the runs in a session's log; None if it cannot be read."""
         source = self._sources.get(agent)
         if source is None or not failure.transcript:
             return None
@@ -185,19 +234,13 @@ class FailureAnswers:
             size = path.stat().st_size
             if size > _LARGEST_LOG or not path.is_file():
                 return None
-            runs = [
+            return [
                 each.run
                 for each in source.read(Log(path=path, size=size, version=size))
                 if isinstance(each, ReadRun)
             ]
         except (OSError, ValueError):
             return None
-        return [
-            call
-            for run in runs
-            for name, call in tried_calls_of(run, self._settings.capture, self._words)
-            if not failure.call or name != failure.call
-        ]
 
 
 def _failed(agent: str, failure: HookFailure) -> RunCall:

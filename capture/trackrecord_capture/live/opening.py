@@ -199,6 +199,7 @@ class _Posted(msgspec.Struct, frozen=True):
     tool_use_id: str | None = None
     tool_input: dict[str, Any] | None = None
     ran: tuple[str, ...] = ()
+    remind: bool = False
 
 
 _posted: Final = msgspec.json.Decoder(_Posted)
@@ -265,6 +266,8 @@ class Live:
             posted = decoded(body, _posted)
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
+            if posted.remind:
+                return self._reminded(agent, posted)
             if posted.error is not None:
                 return self._told(agent, posted, posted.error)
             if posted.output is not None:
@@ -321,6 +324,16 @@ class Live:
             return None
         said = {"hookEventName": posted.hook_event_name, "additionalContext": text}
         return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _reminded(self, agent: str, posted: _Posted) -> bytes | None:
+        """Return what keeps an agent from ending its turn: an edit that nothing has checked."""
+        stopped = HookFailure(
+            session=posted.session_id,
+            folder=posted.cwd or "",
+            transcript=posted.transcript_path or "",
+        )
+        text = self._failure_answers.remind(agent, stopped)
+        return msgspec.json.encode({"decision": "block", "reason": text}) if text else None
 
     def _summarised(self, agent: str, posted: _Posted, text: str) -> bytes | None:
         """Store an output that is too large for a prompt; return what takes its place."""

@@ -13,7 +13,7 @@ from trackrecord.process.folders import make_private_folder
 
 from ..agents.runtime import TOLD, runtime_folder
 
-Kind = Literal["session", "prompt"]
+Kind = Literal["session", "prompt", "stop"]
 
 _USABLE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 _KEPT_S: Final = 30 * 86_400.0

@@ -30,6 +30,7 @@ from .phrases import goes_on, only_looks, says_wrong
 # Of more than these the oldest are left out.
 _MOST: Final = 200
 _COUNT: Final = re.compile(r"\d{1,9}")
+_UNCHECKED: Final = ("check before the last edit", "no check")
 
 
 def last_results(results: Sequence[Result]) -> list[Result]:
@@ -192,6 +193,18 @@ def verdict_of(run: AgentRun) -> RunVerdict:
     )
 
 
+def unchecked_file(run: AgentRun) -> str:
+    """Return the file that a run changed last, if nothing was checked since; "" if something was.
+
+    So it is, too, for a run that was stopped, or of which the last edit names no file.
+    """
+    edited = last_edit(run)
+    grounds = {each.kind for each in _of_checks(run)}
+    if edited is None or _was_stopped(run) or grounds.isdisjoint(_UNCHECKED):
+        return ""
+    return next(iter(run.calls[edited[0]].edits[::-1]), "")
+
+
 def _grounds(seen: tuple[WeighedEvidence, ...]) -> tuple[WeighedEvidence, ...]:
     return seen[:MAX_GROUNDS] or (WeighedEvidence(kind="nothing seen"),)
 
@@ -285,10 +298,11 @@ def _number(words: str) -> int:
 
 
 def _nothing_checked(before: tuple[Result, ...], last: str) -> WeighedEvidence:
+    early, never = _UNCHECKED
     if before:
-        return _of_result("check before the last edit", before[-1])
+        return _of_result(early, before[-1])
     after = last if last == "the last edit" else f"{last} had worked"
-    return WeighedEvidence(kind="no check", says=f"nothing was checked after {after}")
+    return WeighedEvidence(kind=never, says=f"nothing was checked after {after}")
 
 
 def _of_result(kind: str, result: Result, *, success: bool | None = None) -> WeighedEvidence:

@@ -26,6 +26,14 @@ _FORMULA: Final = frozenset("=+-@＝＋－＠")
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \([-+\d., to%]+\))?")
 
 
+_COLOURS: Final = {
+    "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
+    "anti-pattern": "bold red", "seen": "yellow", "faded": "dim", "dismissed": "dim",
+    "runs": "green", "never ran": "red", "does not run": "yellow",
+    "needs another first": "yellow",
+}  # fmt: skip
+
+
 class Coloured(NamedTuple):
     """A cell with a colour, which it has on a terminal only."""
 
@@ -34,6 +42,12 @@ class Coloured(NamedTuple):
 
     def __str__(self) -> str:
         return self.text
+
+
+def coloured_states(answers: Sequence[Any], _project: str) -> list[Coloured]:
+    """Return the states of answers in their words, each in its colour."""
+    words = [each.state_in_words for each in answers]
+    return [Coloured(each, _COLOURS[each]) for each in words]
 
 
 def print_json(document: object) -> None:

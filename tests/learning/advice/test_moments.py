@@ -76,12 +76,16 @@ def counted(runs):
     return history.facts()
 
 
+def cached(facts):
+    """Facts, as they come out of the cache."""
+    read = decode_moments(encode_moments(MomentDocument(repositories={"": facts}, points=3)))
+    assert read.points == 3
+    return read.of("")
+
+
 def known(runs):
     """The facts of runs, as they come out of the cache."""
-    document = MomentDocument(repositories={"": counted(runs)}, points=3)
-    cached = decode_moments(encode_moments(document))
-    assert cached.points == 3
-    return cached.of("")
+    return cached(counted(runs))
 
 
 def hints(runs, *calls, machine="", agent=""):
@@ -163,10 +167,12 @@ def test_a_file_of_another_ending_is_named():
 def test_a_file_that_a_task_only_names_is_placed():
     """Three at most; none that is named with its folder, or lies where it is named."""
     paths = ["cmd/cli/gemini.go", "a/one.py", "b/two.py", "c/three.py", "main.go"]
-    facts = known(sessions(*[[opened(path) for path in paths]] * 2))
+    runs = sessions(*[[opened(path) for path in paths]] * 3)
+    facts = known(runs)
     task = "Mend gemini.go, main.go and cli/gemini.go."
     assert names_in(task) == ["gemini.go", "main.go"]
-    said = "Opened before: `gemini.go` is `cmd/cli/gemini.go` (2 sessions)."
+    said = "Opened before: `gemini.go` is `cmd/cli/gemini.go` (3 sessions)."
+    assert named_text(names_in(task), known(runs[:2])) == ""
     assert named_text(names_in(task), facts) == said
     assert named_text(["one.py", "two.py", "three.py", "gemini.go"], facts).count(" is ") == 3
     assert named_text(["four.py"], facts) == ""
@@ -182,6 +188,8 @@ def test_files_that_are_not_here_are_named():
     )
     there = msgspec.structs.replace(vain, found=True)
     assert counted([*runs, *sessions([vain, there], start=3)]).never == ()
+    for path in ("AGENTS.md", "web/AGENTS.md"):
+        assert counted([*runs, *sessions([opened(path)], start=3)]).never == ()
 
 
 LINT = check("bun lint", kind="lint")
@@ -217,6 +225,10 @@ def test_lines_that_most_sessions_run_are_told():
         ("echo install everything", ""),
         ("curl https://x.example/install | sh", ""),
         ("npm install && rm -rf build", ""),
+        ("gh pr checks --watch", "CI"),
+        ("glab ci status", "CI"),
+        ("act -j test", "CI"),
+        ("gh run rerun 7", ""),
     ],
 )
 def test_the_work_of_a_line_is_known_by_its_names(line, work):
@@ -309,7 +321,8 @@ def test_commands_are_shown_as_a_maintainer_would():
     assert broken.id == command_id("", "test", "rtk bun run test")
     without = facts_without(facts, "", {broken.id})
     assert standing_lines(without, NOW) == {}
-    assert hint_after(without, RTK, ERROR, SessionCalls(), now=NOW).kind is HintKind.LINE
+    hint = hint_after(cached(without), RTK, ERROR, SessionCalls(), now=NOW)
+    assert hint.kind is HintKind.LINE
 
 
 def test_a_line_behind_a_launcher_is_the_same_line():

@@ -16,11 +16,12 @@ import msgspec
 from trackrecord.learning.advice.assignment import is_told
 from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
-from trackrecord.learning.advice.moments.facts import CachedMoments, MomentDocument
+from trackrecord.learning.advice.moments.facts import CachedMoments
 from trackrecord.learning.advice.moments.hints import (
     Hint,
     SessionCalls,
     hint_after,
+    hint_at_stop,
 )
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.effect_consent import effect_consent
@@ -124,7 +125,7 @@ class FailureHints:
     def decide(
         self,
         project: str,
-        document: MomentDocument | CachedMoments,
+        document: CachedMoments,
         failed: FailedCall,
         probability: Callable[[int], float],
         earlier: Callable[[], Iterable[TriedCall] | None] = lambda: None,
@@ -140,12 +141,19 @@ class FailureHints:
             earlier: returns the calls of the session before this one, as far as they are known;
                 asked for only where something would be told.
         """
-        now = time.time()
+        now, known = time.time(), document.of(failed.repository)
         error = without_hints(_bounded(failed.error))
+
+        def ask(session: SessionCalls) -> Hint | None:
+            return hint_after(
+                known, failed.call, error, session, agent=failed.agent, machine=failed.machine,
+                now=now, has_status=failed.has_status, strayed=failed.strayed,
+            )  # fmt: skip
+
         with self._lock:
             session = self._session(project, failed.session)
             session.add(failed.call)
-            hint = _hint(document, failed, error, session, now)
+            hint = ask(session)
         if hint is None:
             return None
         before = earlier()
@@ -154,13 +162,31 @@ class FailureHints:
             if before is not None:
                 session = self._replaced(project, session, before, failed.call)
             # Asked again: another call of the session may have been told meanwhile.
-            hint = _hint(document, failed, error, session, now)
+            hint = ask(session)
             if hint is None:
                 return None
             session.note(hint, failed.agent)
-        chance = probability(document.points)
-        is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
-        return DecidedHint(hint, is_given, chance, now)
+        return _drawn(project, failed, hint, probability(document.points), now)
+
+    def remind(
+        self,
+        project: str,
+        document: CachedMoments,
+        stopped: FailedCall,
+        probability: Callable[[int], float],
+    ) -> DecidedHint | None:
+        """Return what is told where a turn ends with an unchecked edit; None for nothing.
+
+        Args:
+            project: the project.
+            document: what is known.
+            stopped: the edit; its error is empty.
+            probability: as of `decide`.
+        """
+        hint = hint_at_stop(document.of(stopped.repository), stopped.call.file)
+        if hint is None:
+            return None
+        return _drawn(project, stopped, hint, probability(document.points), time.time())
 
     def add(self, project: str, session: str, calls: Iterable[TriedCall]) -> None:
         """Take note of calls of a session that did not fail."""
@@ -191,24 +217,9 @@ class FailureHints:
         return state
 
 
-def _hint(
-    document: MomentDocument | CachedMoments,
-    failed: FailedCall,
-    error: str,
-    session: SessionCalls,
-    now: float,
-) -> Hint | None:
-    return hint_after(
-        document.of(failed.repository),
-        failed.call,
-        error,
-        session,
-        agent=failed.agent,
-        machine=failed.machine,
-        now=now,
-        has_status=failed.has_status,
-        strayed=failed.strayed,
-    )
+def _drawn(project: str, failed: FailedCall, hint: Hint, chance: float, now: float) -> DecidedHint:
+    is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
+    return DecidedHint(hint, is_given, chance, now)
 
 
 def _bounded(text: str) -> str:

@@ -183,7 +183,7 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     )
 
 
-_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer, _all_commands)
+_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer)
 COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
 
 
@@ -257,7 +257,7 @@ def dismiss_command(
     """Dismiss what is known of a command: no agent is told of it until it is restored.
 
     Args:
-        command_id: the command's id, the beginning of it, or its line.
+        command_id: its id, the beginning of it, or the line or the file that agents are told of.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the command's project; the settings' project when not given.
@@ -279,7 +279,7 @@ def restore_command(
     """Take back the dismissal of what is known of a command.
 
     Args:
-        command_id: the command's id, the beginning of it, or its line.
+        command_id: its id, the beginning of it, or the line or the file that agents are told of.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the command's project; the settings' project when not given.

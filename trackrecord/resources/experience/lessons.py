@@ -22,11 +22,10 @@ from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from trackrecord.store.advice.lesson_decisions import LessonDecision
 
-    from .commands import CommandAnswer
 
 _Decided = TypeVar("_Decided", bound="LessonDecisionAnswer")
 # From the least to the most trusted.
@@ -331,19 +330,26 @@ def whole_id_of(noun: str, given: str, known: Mapping[str, str], project: str) -
     )
 
 
+def _everything_told(it: Transaction) -> dict[str, str]:
+    """Return what agents are told of in a project, by id: a lesson, a command line, a file."""
+    from .found_commands import found_commands, found_files
+
+    lessons = {each.id: each.text for each in _all_lessons(it)}
+    commands = {each.id: each.line for each in found_commands(it.connection, it.project_id)}
+    return lessons | found_files(it.connection, it.project_id) | commands
+
+
 @dataclass(frozen=True)
 class Dismissal(Generic[_Decided]):
-    """Dismissing things of a kind, so that no agent is told of them, and restoring them.
+    """Dismissing facts, so that no agent is told of them, and restoring them.
 
     Attributes:
         noun: "lesson" or "command".
         answer: the class of the answer.
-        everything: returns those of a project.
     """
 
     noun: str
     answer: type[_Decided]
-    everything: Callable[[Transaction], Sequence[LessonAnswer | CommandAnswer]]
 
     def decide(
         self,
@@ -353,7 +359,7 @@ class Dismissal(Generic[_Decided]):
         by: str | None,
         project: str | None,
     ) -> _Decided:
-        """Dismiss or restore what an id, or the beginning of one, stands for."""
+        """Dismiss or restore what an id, the beginning of one, or the words told stand for."""
         actor, given_reason = decided_by(by, reason)
         with change_project(project) as it:
             from trackrecord.store.advice.lesson_decisions import (
@@ -364,8 +370,8 @@ class Dismissal(Generic[_Decided]):
             )
 
             # What is dismissed may not be found any more, and can be restored all the same.
-            found = {each.id: getattr(each, "line", "") for each in self.everything(it)}
-            known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "") | found
+            known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "")
+            known |= _everything_told(it)
             whole = whole_id_of(self.noun, given_id, known, it.project)
             decision = LessonDecision(
                 whole, LessonAction(action), actor, given_reason or "", time.time()
@@ -374,7 +380,7 @@ class Dismissal(Generic[_Decided]):
         return self.answer(whole, action, changed, actor, given_reason)
 
 
-_DISMISSAL: Final = Dismissal("lesson", LessonDecisionAnswer, _all_lessons)
+_DISMISSAL: Final = Dismissal("lesson", LessonDecisionAnswer)
 
 
 def _with_example(lesson: LessonAnswer) -> str:
@@ -462,7 +468,7 @@ def dismiss_lesson(
     """Dismiss a lesson for good: no prompt shows it until it is restored.
 
     Args:
-        lesson_id: the lesson's id, or the beginning of it.
+        lesson_id: its id, the beginning of it, or the line or the file that agents are told of.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the lesson's project; the settings' project when not given.
@@ -484,7 +490,7 @@ def restore_lesson(
     """Take back the dismissal of a lesson.
 
     Args:
-        lesson_id: the lesson's id, or the beginning of it.
+        lesson_id: its id, the beginning of it, or the line or the file that agents are told of.
         reason: the reason; the history keeps it.
         by: who decides; this process's user when not given.
         project: the lesson's project; the settings' project when not given.

@@ -71,6 +71,7 @@ AGENT: Final = CodingAgent(
         # The tools of which it takes another output: it checks the form of its own ones, and a
         # file that is read is asked for word by word.
         replaced="Bash|mcp__.*",
+        goes_on=True,
     ),
     home_variable=_HOME_VARIABLE,
     recorded_prompt=_folder_of,

@@ -18,11 +18,11 @@ from ...agents.hook_entries import (
     our_places,
     restore,
 )
-from ...agents.installed import Installed, folders_of, has_mcp
+from ...agents.installed import Chosen, Installed, chosen_for, folders_of
 from ...agents.mcp_entry import NAME as MCP_NAME
 from ...agents.on_path import is_on_path
 from ...agents.plan import Change, Plan, change_of
-from ...agents.runtime import hook_command, hook_prefix, mcp_path, wrapper_path
+from ...agents.runtime import REMIND, hook_command, hook_prefix, mcp_path, wrapper_path
 from ...agents.toml_block import add_lines, document, remove_lines
 from ..log_files import home_of
 
@@ -59,26 +59,19 @@ class CodexHooks:
         """Return whether it is on this machine."""
         return self.folder().is_dir() or is_on_path("codex")
 
-    def install(
-        self,
-        home: Path,
-        installed: Installed | None,
-        *,
-        summarises: bool = False,
-        mcp: bool = False,
-    ) -> Plan:
+    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
             DraftRefused: a file is left alone.
         """
         config = opened(self.config_path())
-        notes = _add_to_config(config, home, mcp=mcp)
+        notes = _add_to_config(config, home, mcp=chosen.mcp)
         hooks = opened(self.hooks_path())
-        made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
+        made = add_entries(hooks, _wanted(home, config, chosen), hook_prefix(home))
         if not self._has_trust(config, home):
             notes.append(f"Codex skips new hooks until you trust them: {TRUST}")
-        if summarises:
+        if chosen.summarises:
             notes.append("Codex lets no hook replace a tool's output: none is summarised")
         receipts = [
             receipt_of(draft, None if installed is None else installed.receipt(draft.path), names)
@@ -89,6 +82,7 @@ class CodexHooks:
             changes=(*change_of(config), *change_of(hooks)),
             receipts=tuple(receipts),
             notes=tuple(notes),
+            chosen=chosen,
         )
 
     def uninstall(self, home: Path, installed: Installed | None) -> Plan:
@@ -113,9 +107,10 @@ class CodexHooks:
         """Return whether all that is ours is in place."""
         try:
             config = opened(self.config_path())
-            wanted = _wanted(home, config)
+            chosen = chosen_for(home, NAME)
+            wanted = _wanted(home, config, chosen)
             has_hooks = has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
-            return has_hooks and (self.has_mcp(home) or not has_mcp(home, NAME))
+            return has_hooks and (self.has_mcp(home) or not chosen.mcp)
         except DraftRefused:
             return False
 
@@ -217,20 +212,25 @@ def _pattern(home: Path) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, (_notify_line(home), _server_line(home)))))
 
 
-def _wanted(home: Path, config: Draft) -> Groups:
+def _wanted(home: Path, config: Draft, chosen: Chosen) -> Groups:
     """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken.
 
     Nothing else tells of a turn that the person stopped.
     """
-    command = hook_command(home, NAME)
     program = document(config).get("notify")
     is_taken = program is not None and program != [str(wrapper_path(home)), NAME]
     events = (*_ASKING, _STOPPED, _NOTING) if is_taken else (*_ASKING, _STOPPED)
-    group: dict[str, Any] = {
-        "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]
-    }
+    group = _group(home)
+    wanted = dict.fromkeys(events, group)
+    if chosen.reminds:
+        wanted[_NOTING] = _group(home, REMIND)
     # Files are patched and looked at by commands; no other tool's errors are known by their words.
-    return {**dict.fromkeys(events, group), _AFTER_TOOL: {"matcher": "Bash", **group}}
+    return {**wanted, _AFTER_TOOL: {"matcher": "Bash", **group}}
+
+
+def _group(home: Path, *words: str) -> dict[str, Any]:
+    command = hook_command(home, NAME, *words)
+    return {"hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
 
 
 def _snake(event: str) -> str:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
-from trackrecord.resources.experience.commands import COMMANDS, CommandAnswer
+from trackrecord.resources.experience.commands import COMMANDS
 
 from ...access import read_store
 from ...arguments.options import json_option, project_option
-from ...output.screen import Coloured, print_json
+from ...output.screen import coloured_states, print_json
 from ...resource_commands import group_of
-
-_COLOURS = {
-    "runs": "green",
-    "never ran": "red",
-    "does not run": "yellow",
-    "needs another first": "yellow",
-    "dismissed": "dim",
-}
 
 
 @click.command("commands")
@@ -44,9 +34,4 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         click.echo("nothing is known of commands yet")
 
 
-def _states(commands: Sequence[CommandAnswer], _project: str) -> list[Coloured]:
-    words = [each.state_in_words for each in commands]
-    return [Coloured(each, _COLOURS[each]) for each in words]
-
-
-command = group_of(COMMANDS, drawn={"state": _states}, alone=_page)
+command = group_of(COMMANDS, drawn={"state": coloured_states}, alone=_page)

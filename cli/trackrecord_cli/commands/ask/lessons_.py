@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from trackrecord.resources.experience.lessons import LESSONS, LessonAnswer
+from trackrecord.resources.experience.lessons import LESSONS
 
 from ...access import read_store
 from ...arguments.options import json_option, project_option
-from ...output.screen import Coloured, print_json
+from ...output.screen import coloured_states, print_json
 from ...resource_commands import group_of
-
-_COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim", "dismissed": "dim"}
 
 
 @click.command("lessons")
@@ -64,9 +61,4 @@ def _check(file: Path, project: str | None, *, as_json: bool) -> None:
         print_check(file.name, name, check)
 
 
-def _states(lessons: Sequence[LessonAnswer], _project: str) -> list[Coloured]:
-    words = [each.state_in_words for each in lessons]
-    return [Coloured(each, _COLOURS[each]) for each in words]
-
-
-command = group_of(LESSONS, drawn={"state": _states}, alone=_page)
+command = group_of(LESSONS, drawn={"state": coloured_states}, alone=_page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,24 +9,13 @@ import click
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.experience.patterns import (
     PATTERNS,
-    Pattern,
     list_patterns,
 )
 
 from ...access import own_store
 from ...arguments.options import format_option
-from ...output.screen import Coloured
+from ...output.screen import coloured_states
 from ...resource_commands import group_of
-
-_COLOURS = {
-    "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
-    "anti-pattern": "bold red",
-}  # fmt: skip
-
-
-def _states(patterns: Sequence[Pattern], _project: str) -> list[Coloured]:
-    words = [each.state_in_words for each in patterns]
-    return [Coloured(each, _COLOURS[each]) for each in words]
 
 
 def _with_prompt(listing: click.Command) -> click.Command:
@@ -70,4 +58,4 @@ def _print_prompt(
         click.echo(text)
 
 
-command = group_of(PATTERNS, drawn={"state": _states}, more={"list": _with_prompt})
+command = group_of(PATTERNS, drawn={"state": coloured_states}, more={"list": _with_prompt})

@@ -82,13 +82,15 @@ def _print(found: Diagnosis) -> None:
             _YES_OR_NO[each.is_installed],
             _YES_OR_NO[each.is_trusted],
             _YES_OR_NO[each.has_mcp],
+            _YES_OR_NO[each.reminds],
             _fired(each),
             _error(each),
         )
         for each in found.agents
     ]
     door = "answers" if found.is_door_open else "does not answer"
-    print_table(("agent", "installed", "trusted", "MCP", "fired last", "last error"), rows)
+    head = ("agent", "installed", "trusted", "MCP", "reminds", "fired last", "last error")
+    print_table(head, rows)
     click.echo(f"front door{f' at {found.door}' if found.door else ''}: {door}")
     for each in found.agents:
         for line in each.advice:
@@ -189,6 +191,7 @@ def _document(found: Diagnosis) -> dict[str, Any]:
             "installed": each.is_installed,
             "trusted": each.is_trusted,
             "mcp": each.has_mcp,
+            "reminds": each.reminds,
             "fired": {event: iso(at) for event, at in each.fired.items()},
             "error": None
             if each.error is None

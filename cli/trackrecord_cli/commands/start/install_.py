@@ -29,6 +29,8 @@ _UNMEASURED = (
     "`trackrecord effect --enable` for one project."
 )
 
+_REMINDED = "told once a session that nothing has checked its last edit; `--no-remind` ends that"
+
 
 @click.command("install")
 @agent_argument
@@ -47,6 +49,13 @@ _UNMEASURED = (
     "[default: as it is installed, at first not]",
 )
 @click.option(
+    "--remind/--no-remind",
+    "reminds",
+    default=None,
+    help="Ask an agent once a session to go on where nothing has checked its last edit, if the "
+    "agent allows it.  [default: as it is installed, at first not]",
+)
+@click.option(
     "--measure/--no-measure",
     "measures",
     default=None,
@@ -59,6 +68,7 @@ def command(
     *,
     summarises: bool | None,
     mcp: bool | None,
+    reminds: bool | None,
     measures: bool | None,
     dry_run: bool,
 ) -> int:
@@ -78,9 +88,13 @@ def command(
     is_refused = False
     for agent in agents:
         try:
-            plan = plan_install(agent, settings.home, summarises=summarises, mcp=mcp)
+            plan = plan_install(
+                agent, settings.home, summarises=summarises, mcp=mcp, reminds=reminds
+            )
             is_done = bool(name) and not dry_run
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
+            if plan.chosen.reminds:
+                click.echo(f"{agent.label}: {_REMINDED}")
             if is_done:
                 install(agent, settings.home, plan)
         except DraftRefused as error:

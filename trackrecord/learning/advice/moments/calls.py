@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence, Set
 from itertools import dropwhile, groupby, takewhile
+from posixpath import basename
 from typing import Final
 
 import msgspec
@@ -22,6 +23,8 @@ LONGEST_LINE: Final = 300
 PASSED: Final = "passed"
 RAN: Final = "ran"
 NOT_STARTED: Final = "not started"
+EDITS: Final = frozenset({"edit", "write"})
+"""The words on record for the tools that change a file."""
 _MOST_OPTIONS: Final = 6
 _SHELL: Final = "shell:"
 
@@ -87,7 +90,6 @@ WORK: Final = {
     "generate": frozenset({"generate", "gen", "codegen"}),
     "start": frozenset({"dev", "serve", "start"}),
 }
-_WORK: Final = re.compile("|".join(sorted(frozenset[str]().union(*WORK.values()))))
 # What only looks is no preparation; what destroys is not named.
 UNNAMED: Final = re.compile(
     r"^(?:ls|cat|head|tail|grep|rg|find|which|echo|printf|man|pwd|ps|curl|wc|sed|awk|jq|stat|sleep|cd|env|rm"
@@ -96,6 +98,14 @@ UNNAMED: Final = re.compile(
 )
 _LONGEST_WORK: Final = 120
 _VERSIONS: Final = frozenset({"git", "gh", "glab"})
+CI: Final = "CI"
+# Clients of what hosts repositories; words for what runs there, and for looking at it.
+_HOSTS: Final = frozenset({"gh", "glab", "tea", "az", "circleci", "bk"})
+_RUNS_THERE: Final = frozenset({"ci", "run", "runs", "checks", "pipeline", "pipelines", "build"})
+_LOOKS_THERE: Final = frozenset({"checks", "watch", "view", "list", "status", "trace", "logs"})
+# Programs that run here what would run there.
+_CI_HERE: Final = frozenset({"act", "gitlab-ci-local"})
+_WORK: Final = re.compile("|".join(sorted(_HOSTS.union(_CI_HERE, *WORK.values()))))
 _ENDS: Final = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")"})
 _PREPARES: Final = re.compile(
     r"(?:cd|pushd) \S+\Z|(?:export )?[A-Za-z_]\w{0,127}=\S*\Z"
@@ -295,11 +305,13 @@ def work_of(line: str) -> str:
         line: the line, as it may be told.
 
     Returns:
-        "format", "install", "generate" or "start"; "" for anything else.
+        "format", "install", "generate", "start" or "CI"; "" for anything else.
     """
     if len(line) > _LONGEST_WORK or _WORK.search(line) is None:
         return ""
     commands = _commands_of(line)
+    if commands and all(map(_is_of_ci, commands)):
+        return CI
     if any(part[0] in _VERSIONS or UNNAMED.search(" ".join(part)) for part in commands):
         return ""
     named = [_words_of(part) for part in commands]
@@ -307,6 +319,13 @@ def work_of(line: str) -> str:
         if named and not any(map(words.isdisjoint, named)):
             return kind
     return ""
+
+
+def _is_of_ci(part: Sequence[str]) -> bool:
+    """Return whether a command shows, or runs here, what checks the work elsewhere."""
+    words = frozenset(part[1:])
+    looks = not (words.isdisjoint(_RUNS_THERE) or words.isdisjoint(_LOOKS_THERE))
+    return part[0] in _CI_HERE or (part[0] in _HOSTS and looks)
 
 
 def _commands_of(line: str) -> list[list[str]]:
@@ -337,6 +356,16 @@ def _words_of(part: Sequence[str], *options: str) -> frozenset[str]:
 def is_path(text: str) -> bool:
     """Return whether a text is the path of a file."""
     return _PATH.fullmatch(text) is not None
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a path, as it is told, starts from the top of its repository."""
+    return not path.startswith(("/", "~", "..")) and ":" not in path
+
+
+def ending_of(path: str) -> str:
+    """Return the ending of a file's name; all of a name without one."""
+    return basename(path).rpartition(".")[2]
 
 
 def without_home(text: str) -> str:

@@ -9,8 +9,9 @@ from typing import Final
 import msgspec
 
 from ...numbers.speakers import is_known
-from .calls import WORK, TriedRun, exact_key
+from .calls import CI, WORK, TriedRun, exact_key
 from .facts import (
+    CHECKING_KINDS,
     FEWEST_SESSIONS,
     Defect,
     KnownFailure,
@@ -33,12 +34,13 @@ MOST_RUNS: Final = 2000
 """How many runs are read: half a second's work; a streak that is older has long been told."""
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
+_FILE: Final = "file"
 # Names of calls that are not shown as a command.
 _UNLISTED: Final = ("shape ", "file ", "tool ")
 # What stands before it is a command of its own, such as a change of the folder.
 _JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
-_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, _COMMAND)
+_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, CI, _COMMAND)
 
 
 class CommandState(StrEnum):
@@ -141,6 +143,20 @@ def histories_of(runs: Iterable[TriedRun]) -> dict[str, CallHistory]:
     return histories
 
 
+def named_files(runs: Sequence[TriedRun]) -> dict[str, str]:
+    """Return the files, and patterns of files, that agents are told of, by the ids of the facts.
+
+    Args:
+        runs: the runs of one project, in the order of their ends.
+    """
+    return {
+        command_id(repository, _FILE, name): name
+        for repository, history in told_histories(runs).items()
+        for facts in (history.facts(),)
+        for name in (*facts.files, *(pattern for pattern, _ in facts.never))
+    }
+
+
 def command_id(repository: str, kind: str, line: str, machine: str = "") -> str:
     """Return the id of a fact about a command."""
     whole = "\0".join((repository, kind, line, machine)).encode(errors="replace")
@@ -160,7 +176,7 @@ def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Com
     for kind in _KINDS[:-1]:
         lines = history.lines(kind)
         for line in lines:
-            if kind in WORK and line.sessions < FEWEST_SESSIONS:
+            if kind not in CHECKING_KINDS and line.sessions < FEWEST_SESSIONS:
                 continue
             yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
     needs = history.every_need()
@@ -325,12 +341,12 @@ def _failing_command(repository: str, key: str, failure: KnownFailure, now: floa
 
 
 def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str]) -> MomentFacts:
-    """Return facts without those about commands that a person dismissed.
+    """Return facts without those about commands and files that a person dismissed.
 
     Args:
         facts: those of a repository.
         repository: the repository.
-        dismissed: the ids of commands.
+        dismissed: the ids of facts.
     """
     if not dismissed:
         return facts
@@ -360,5 +376,7 @@ def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str
         failures={key: kept for key, kept in failures.items() if kept},
         checks=checks,
         needs=needs,
+        files={name: file for name, file in facts.files.items() if is_told(_FILE, name)},
+        never=tuple(each for each in facts.never if is_told(_FILE, each[0])),
         usual=tuple(each for each in facts.usual if is_told(each.kind, each.line)),
     )

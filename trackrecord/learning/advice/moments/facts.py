@@ -1,7 +1,7 @@
 """Facts as they are told at a failure and shown to people; a document holds them for a project."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -60,6 +60,8 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 TEST: Final = "test"
+CHECKING_KINDS: Final = (TEST, "lint", "type check", "check", "build")
+"""The kinds of checks, the most important first."""
 _FEWEST_OF_OTHERS: Final = 2
 _STANDING: Final = 5
 _STANDING_DAYS: Final = 2
@@ -181,71 +183,38 @@ class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sessions: int
 
 
-class Known(Protocol):
-    """The record of a project's earlier sessions."""
-
-    def failure(self, key: str, machine: str) -> KnownFailure | None:
-        """Return what is known of a call that failed in the last sessions; None if it ran."""
-        ...
-
-    def lines(self, kind: str) -> Sequence[KnownLine]:
-        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
-        ...
-
-    def need(self, key: str) -> KnownNeed | None:
-        """Return what a command needs first; None if nothing is known."""
-        ...
-
-    def file(self, name: str) -> KnownFile | None:
-        """Return where a file of exactly this name was opened, if it was in one place mostly."""
-        ...
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of files that were opened."""
-        ...
-
-
-class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts about one repository for the moment of a failure; a small document.
+class LineFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines that run in a repository, and the files that its sessions check.
 
     Attributes:
-        failures: what failed in each of the last sessions, by each name of a call.
         checks: the lines that ran, by kind of check.
-        needs: what commands need first, by the name of each.
-        files: where files of a name were opened.
         usual: the lines that most of the last sessions ran, by kind.
-        never: patterns of file names that were sought in vain, each with the sessions.
+        checked: the endings of files after whose last edit most sessions checked something.
     """
 
-    failures: Mapping[str, tuple[KnownFailure, ...]] = {}
     checks: Mapping[str, tuple[KnownLine, ...]] = {}
-    needs: Mapping[str, KnownNeed] = {}
-    files: Mapping[str, KnownFile] = {}
     usual: tuple[UsualLine, ...] = ()
-    never: tuple[tuple[str, int], ...] = ()
-
-    def failure(self, key: str, machine: str) -> KnownFailure | None:
-        """Return what is known of a call that failed in the last sessions; None if it ran."""
-        known = self.failures.get(key, ())
-        return next((each for each in known if each.machine in ("", machine)), None)
+    checked: tuple[str, ...] = ()
 
     def lines(self, kind: str) -> Sequence[KnownLine]:
         """Return the lines of a kind of check that ran and do not fail now, the newest first."""
         return self.checks.get(kind, ())
 
-    def file(self, name: str) -> KnownFile | None:
-        """Return where a file of exactly this name was opened, if it was in one place mostly."""
-        return self.files.get(name)
 
-    def need(self, key: str) -> KnownNeed | None:
-        """Return what a command needs first; None if nothing is known."""
-        return self.needs.get(key)
+class MomentFacts(LineFacts, frozen=True, kw_only=True):
+    """The facts about one repository for the moment of a failure; a small document.
 
-    @property
-    def names(self) -> Collection[str]:
-        """The names of files that were opened."""
-        return self.files
+    Attributes:
+        failures: what failed in each of the last sessions, by each name of a call.
+        needs: what commands need first, by the name of each.
+        files: where files of a name were opened.
+        never: patterns of file names that were sought in vain, each with the sessions.
+    """
+
+    failures: Mapping[str, tuple[KnownFailure, ...]] = {}
+    needs: Mapping[str, KnownNeed] = {}
+    files: Mapping[str, KnownFile] = {}
+    never: tuple[tuple[str, int], ...] = ()
 
 
 class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,10 +230,6 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
     defects: tuple[Defect, ...] = ()
 
-    def of(self, repository: str) -> MomentFacts:
-        """Return the facts of a repository; of one that is not known those of the project."""
-        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
-
 
 class _OnlyDefects(msgspec.Struct, frozen=True):
     """A part of a document: what people are told, without the facts for failures."""
@@ -272,10 +237,7 @@ class _OnlyDefects(msgspec.Struct, frozen=True):
     defects: tuple[Defect, ...] = ()
 
 
-_NOTHING: Final = MomentFacts()
-
-
-class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
+class CachedFacts(LineFacts, frozen=True, kw_only=True):
     """The facts about one repository as the cache holds them; each is decoded when it is asked for.
 
     A failing call asks for a handful of many thousands.
@@ -284,7 +246,6 @@ class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     failures: Mapping[str, msgspec.Raw] = {}
-    checks: Mapping[str, tuple[KnownLine, ...]] = {}
     needs: Mapping[str, msgspec.Raw] = {}
     files: Mapping[str, msgspec.Raw] = {}
 
@@ -293,10 +254,6 @@ class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
         known = self.failures.get(key)
         decoded = () if known is None else _failures.decode(known)
         return next((each for each in decoded if each.machine in ("", machine)), None)
-
-    def lines(self, kind: str) -> Sequence[KnownLine]:
-        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
-        return self.checks.get(kind, ())
 
     def file(self, name: str) -> KnownFile | None:
         """Return where a file of exactly this name was opened, if it was in one place mostly."""
@@ -323,9 +280,9 @@ class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
     repositories: Mapping[str, CachedFacts] = {}
     points: int = 0
 
-    def of(self, repository: str) -> Known:
+    def of(self, repository: str) -> CachedFacts:
         """Return the facts of a repository; of one that is not known those of the project."""
-        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
+        return self.repositories.get(repository) or self.repositories.get("") or CachedFacts()
 
 
 _encoder = msgspec.msgpack.Encoder()

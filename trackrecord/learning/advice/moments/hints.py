@@ -8,19 +8,29 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from posixpath import basename, dirname
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
 from ..runs.failures import error_template, names_its_remedy
-from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
+from .calls import (
+    TriedCall,
+    ending_of,
+    exact_key,
+    is_exact,
+    keys_of,
+    programs_of,
+    without_home,
+)
 from .facts import (
+    CHECKING_KINDS,
     FEWEST_SESSIONS,
     TEST,
-    Known,
+    CachedFacts,
     KnownFailure,
     KnownLine,
     KnownNeed,
+    LineFacts,
     MomentFacts,
 )
 from .wording import (
@@ -31,8 +41,14 @@ from .wording import (
     like_text,
     line_text,
     need_text,
+    unchecked_text,
 )
 
+if TYPE_CHECKING:
+    from .history import CallHistory
+
+Known: TypeAlias = "CachedFacts | CallHistory"
+"""The record of a project's earlier sessions: from the cache, or while it is counted."""
 MOST_IN_SESSION: Final = 3
 _STANDING: Final = 5
 _STOOD: Final = 2
@@ -59,6 +75,7 @@ class HintKind(StrEnum):
     FILE = "file elsewhere"
     LIKE = "file of another ending"
     FOLDER = "folder of the shell"
+    UNCHECKED = "unchecked edit"
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -202,6 +219,25 @@ def hint_after(
             # Asked last: it reads the whole error, and mostly there is nothing to tell.
             return None if names_its_remedy(output) else hint
     return None
+
+
+def hint_at_stop(facts: LineFacts, file: str) -> Hint | None:
+    """Return what is told where a turn ends with an edit that nothing checked; None for nothing.
+
+    Args:
+        facts: those of the repository.
+        file: the file that was edited last, as it is told.
+    """
+    line = next((each for each in facts.usual if each.kind in CHECKING_KINDS), None)
+    if line is None or ending_of(file) not in facts.checked:
+        return None
+    return Hint(
+        kind=HintKind.UNCHECKED,
+        entry=HintKind.UNCHECKED,
+        text=unchecked_text(file, line),
+        proposed=line.line,
+        check=line.kind,
+    )
 
 
 def _of_folder(folder: str, path: str) -> Hint:

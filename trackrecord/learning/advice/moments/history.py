@@ -11,9 +11,11 @@ that came before, no more than one in a hundred would be found by chance.
 """
 
 import operator
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import translate
 from itertools import islice, takewhile
 from posixpath import basename
 from typing import Final
@@ -25,6 +27,8 @@ from ...numbers.speakers import may_be_quoted
 from ..lessons.chance import Stratum, chance_of, discoveries
 from ..runs.failures import error_template
 from .calls import (
+    CI,
+    EDITS,
     PASSED,
     RAN,
     UNNAMED,
@@ -32,13 +36,16 @@ from .calls import (
     TriedCall,
     TriedCheck,
     TriedRun,
+    ending_of,
     exact_key,
     holds_check,
+    is_inside,
     is_path,
     keys_of,
     work_of,
 )
 from .facts import (
+    CHECKING_KINDS,
     FEWEST_SESSIONS,
     KnownFailure,
     KnownFile,
@@ -179,7 +186,9 @@ def _is_needed(need: KnownNeed, attempts: _Attempts) -> bool:
     )
 
 
-USUAL_KINDS: Final = ("test", "lint", "type check", "check", "build", *WORK)
+USUAL_KINDS: Final = (*CHECKING_KINDS, *WORK, CI)
+_FEWEST_EDITED: Final = 5
+_MOSTLY_CHECKED: Final = 0.6
 _LAST_CHECKING: Final = 20
 _MOST_NEVER: Final = 3
 _OFTEN: Final = 5
@@ -252,6 +261,8 @@ class CallHistory:
         self._failing: defaultdict[tuple[str, str], list[_Tries]] = defaultdict(list)
         # The sessions in which something was checked, in the order in which they did it last.
         self._checking: dict[str, None] = {}
+        # By the ending of a file, whether each session checked something after it edited one.
+        self._edited: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         self._needs = NeedHistory()
 
     def add(self, run: TriedRun) -> None:
@@ -271,6 +282,8 @@ class CallHistory:
                 sessions[run.session] = sessions.pop(run.session, False) or call.found
             if call.file and call.ok and not call.line and is_path(call.file):
                 self._files[basename(call.file)][call.file][run.session] = run.speaker
+                if call.tool.lower() in EDITS and is_inside(call.file):
+                    self._edited[ending_of(call.file)][run.session] = False
         self._needs.add(run, keyed)
 
     def _try(self, run: TriedRun, call: TriedCall, key: str, *, failed: bool) -> None:
@@ -296,11 +309,19 @@ class CallHistory:
         if call.checks:
             self._checking.pop(run.session, None)
             self._checking[run.session] = None
+            if call.ran:
+                for sessions in self._edited.values():
+                    if run.session in sessions:
+                        sessions[run.session] = True
         for check in call.checks or _work(call):
             if check.state not in (PASSED, RAN) or not check.line:
                 continue
             # What is captured here was read from the command itself.
-            if check.kind not in WORK and run.speaker != LOCAL and not holds_check(check.line):
+            if (
+                check.kind in CHECKING_KINDS
+                and run.speaker != LOCAL
+                and not holds_check(check.line)
+            ):
                 continue
             line = self._lines[check.kind].setdefault(check.line, _Line())
             line.times[run.session] += 1
@@ -374,13 +395,22 @@ class CallHistory:
         )
 
     def _never_found(self) -> tuple[tuple[str, int], ...]:
-        """Return the patterns that the last sessions sought in vain, those of most first."""
+        """Return the patterns that the last sessions sought in vain, those of most first.
+
+        None that fits a file that was opened: some searches follow no link.
+        """
         streaks = (
             (pattern, len(list(takewhile(operator.not_, reversed(sessions.values())))))
             for pattern, sessions in self._sought.items()
         )
-        never = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
+        never = [
+            each for each in streaks if each[1] >= FEWEST_SESSIONS and not self._is_opened(each[0])
+        ]
         return tuple(sorted(never, key=lambda each: (-each[1], each[0]))[:_MOST_NEVER])
+
+    def _is_opened(self, pattern: str) -> bool:
+        fits = re.compile(translate(f"*/{pattern.removeprefix('**/')}")).match
+        return any(fits(f"/{path}") for places in self._files.values() for path in places)
 
     def _usual_lines(self, told: Mapping[str, Sequence[KnownLine]]) -> tuple[UsualLine, ...]:
         """Return, of each kind, the line that most of the last sessions ran with success.
@@ -402,6 +432,15 @@ class CallHistory:
             if best is not None and best.sessions >= len(last) / 2:
                 found.append(best)
         return tuple(found)
+
+    def _checked_endings(self) -> tuple[str, ...]:
+        """Return the endings of files after whose last edit most sessions checked something."""
+        return tuple(
+            ending
+            for ending, sessions in sorted(self._edited.items())
+            if len(sessions) >= _FEWEST_EDITED
+            and sum(sessions.values()) >= _MOSTLY_CHECKED * len(sessions)
+        )
 
     def _ran_in(self, line: KnownLine, sessions: Sequence[str]) -> int:
         """Return in how many of these sessions a line ran."""
@@ -441,6 +480,7 @@ class CallHistory:
         told = {each.line for lines in checks.values() for each in lines}
         return MomentFacts(
             usual=self._usual_lines(checks),
+            checked=self._checked_endings(),
             never=self._never_found(),
             failures={
                 key: tuple(each if each.remedy in told else _without_remedy(each) for each in known)

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from .facts import Known
+from .facts import FEWEST_SESSIONS
+from .hints import Known
 from .wording import code, sessions
 
 _MOST_NAMES: Final = 3
@@ -27,6 +28,7 @@ def named_text(names: list[str], known: Known) -> str:
     said = []
     for name in names:
         file = known.file(name)
-        if file is not None and file.path != name:
+        # Of fewer, the name may be that of a kind of file.
+        if file is not None and file.path != name and file.sessions >= FEWEST_SESSIONS:
             said.append(f"{code(name)} is {code(file.path)} ({sessions(file.sessions)})")
     return f"Opened before: {', '.join(said[:_MOST_NAMES])}." if said else ""

@@ -29,6 +29,7 @@ _RUN: Final = {
     "install": "installing works",
     "generate": "generating works",
     "start": "it starts",
+    "CI": "CI is followed",
 }
 KINDS: Final = {"test": "tests", "lint": "linter", "type check": "types", "check": "checks"}
 """What kinds of checks are called in a list; others by their own names."""
@@ -128,6 +129,14 @@ def ended_words(failure: KnownFailure, ended_at: float, now: float) -> str:
     return (
         f"{code(failure.says)} has run again since {day(ended_at, now)}: before, it failed in "
         f"each of {failure.sessions} sessions since {day(failure.since, now)}"
+    )
+
+
+def unchecked_text(file: str, line: UsualLine) -> str:
+    """Return that nothing has checked an edit, and the line that most sessions check with."""
+    return (
+        f"Nothing has checked the last edit ({code(file)}); {_RUN[line.kind]} with "
+        f"{code(line.line)} (in {line.sessions} of the last {line.of} sessions)."
     )
 
 
