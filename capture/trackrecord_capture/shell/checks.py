@@ -161,7 +161,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # A run is asked for the checks of a line more than once.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCheck, ...]:
     """Return the verifying steps of a command line, in order.
 

@@ -6,6 +6,7 @@ that they are told, as "fmt" or "generate", and of linters and the like the opti
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -110,6 +111,8 @@ _INLINE: Final = frozenset({"python", "node", "ruby", "perl", "php", "bun", "den
 _NO_FILE: Final = re.compile(r"/dev/|&|\d+\Z|-\Z")
 
 
+# The first edit of a run, the last one and all of them are sought in turn.
+@lru_cache(maxsize=1024)
 def edits_of(line: str) -> tuple[tuple[int, str], ...]:
     """Return which steps of a command line change files, and the files.
 

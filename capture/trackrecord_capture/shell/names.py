@@ -100,7 +100,7 @@ LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
 
 
 # A step is asked for its name by all that look at it in turn.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def step_name(step: ShellStep) -> str:
     """Return the name of one command; "" if it has none."""
     if not step.words or not _PROGRAM.match(step.words[0]):

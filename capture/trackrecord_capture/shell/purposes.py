@@ -191,6 +191,8 @@ def own_checks(lines: tuple[str, ...]) -> OwnChecks:
     return tuple(found)
 
 
+# A step is asked for its purpose by the name, the checks and the edits of its line.
+@lru_cache(maxsize=1024)
 def purpose_of(step: ShellStep, own: OwnChecks = ()) -> Purpose:
     """Return what a step is for.
 

@@ -47,7 +47,7 @@ class ShellStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # A line is asked for its name, its checks and its edits in turn.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def steps_of(line: str) -> tuple[ShellStep, ...]:
     """Return the steps of a command line, those of a nested `bash -c "…"` among them."""
     return tuple(_steps(line, 0))

@@ -5,7 +5,7 @@ them, `tail` the one in front of them. So each is known with the part of an outp
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
@@ -183,21 +183,27 @@ _OF_TESTS: Final = re.compile(
 
 # One of these stands in every line that tells something, and in few others.
 _HINTS: Final = (
-    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "reformat", "lifecycle",
-    "***", "not found", "no module", "no rule", "script", "compile", "prettier", "killed",
-    "kept", "recog", "can't", "offense", "built", "finished `", "formatted", "chart", "is valid",
-    "spec", "suite", "example", " runs,", "feature", "skipped", "deselected", "no packages",
-    "no files", "no go files", "no input", "no source", "no python", "no .py", "1..", "exist",
-    "inspected",
-    "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
-    "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
-    "code style", "matched", "no tasks",
+    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "format", "lifecycle",
+    "***", "no ", "not ", "nothing", "no-source", "script", "compile", "prettier", "killed",
+    "kept", "recog", "can't", "offense", "built", "finished `", "chart", "is valid", "spec",
+    "suite", "example", " runs,", "feature", "skipped", "deselected", "1..", "exist", "checked ",
+    "executed", "congrat", "tasks:", "session", "> echo", "up to date", "collected", "find",
+    "cancelled", "code style", "matched",
 )  # fmt: skip
 # One of these stands in every line that says that nothing ran.
 _NOT_RUN_HINTS: Final = (
-    "no", "0", "killed", "skipped", "deselected", "total", "excluded", "recognized",
-    "missing script", "can't", "couldn", "> echo",
+    "no ", "not ", "nothing", "no-source", "notests", "0 test", "0 spec", "0 item", "0 pass",
+    "0 runs", "0 example", "0 file", "tests 0", "run: 0", "..0", "killed", "skipped",
+    "deselected", "total", "excluded", "recognized", "missing script", "can't", "couldn", "> echo",
+    "openbinaryfile",
 )  # fmt: skip
+# One of these, or dots, in every line that holds a result of tests.
+_RESULT_HINTS: Final = (
+    "pass", "fail", "skip", "pending", "succe", "test", "spec", "suite", "scenario", "example",
+    "assert", "error", "total", "ok", "run", " +", ".go:", *"✓✔√✗✘✖×✕",
+)  # fmt: skip
+_DOTS: Final = re.compile(r"[.FEsxS]{3}")
+_CUT_HINTS: Final = ("truncated", "omitted")
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 # A number that is no part of a version, a path or a place.
@@ -271,7 +277,8 @@ def summary_of(
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     lines = list(_telling_lines(text))
-    not_run = [_not_run(line, of_tests) for line in lines]
+    hints = _hints_in(text, _NOT_RUN_HINTS)
+    not_run = [_not_run(line, of_tests, hints) for line in lines]
     nothing = next((said for said in reversed(not_run) if said), None)
     lines = [line for line, said in zip(lines, not_run, strict=True) if said is None]
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
@@ -289,16 +296,21 @@ def part_of(output: str, most: int | None) -> OutputPart:
     if most == 0 or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
         return OutputPart.SOME
     is_end = most is not None and output.count("\n") + 1 >= most
-    return OutputPart.END if is_end or _CUT.search(output) else OutputPart.WHOLE
+    may_be_cut = is_end or _hints_in(output, _CUT_HINTS)
+    return OutputPart.END if is_end or (may_be_cut and _CUT.search(output)) else OutputPart.WHOLE
 
 
 def has_test_result(output: str) -> bool:
     """Return whether an output holds a result of tests: without one, none of them ran."""
     if len(output) > 2 * _MOST_AT_ENDS:
         output = f"{output[:_MOST_AT_ENDS]}\n{output[-_MOST_AT_ENDS:]}"
+    text = _ANSI.sub("", output)
+    hints = _hints_in(text, _RESULT_HINTS)
     return any(
-        _RESULT.search(line) and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
-        for line in _ANSI.sub("", output).splitlines()
+        (_holds(line, hints) or _DOTS.match(line))
+        and _RESULT.search(line)
+        and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
+        for line in text.splitlines()
     )
 
 
@@ -307,25 +319,31 @@ def has_finding(output: str) -> bool:
     return _FINDING.search(output) is not None
 
 
+def _hints_in(text: str, hints: Sequence[str]) -> list[str]:
+    """Return those of the hints that are anywhere in a text."""
+    lower = text.lower()
+    return [hint for hint in hints if hint in lower]
+
+
+def _holds(line: str, hints: Sequence[str]) -> bool:
+    lower = line.lower()
+    for hint in hints:  # noqa: SIM110 - a generator takes three times as long
+        if hint in lower:
+            return True
+    return False
+
+
 def _telling_lines(text: str) -> Iterator[str]:
     """Yield the lines that may tell something."""
-    lower = text.lower()
-    hints = [hint for hint in _HINTS if hint in lower]
+    hints = _hints_in(text, _HINTS)
     for line in text.splitlines():
-        lower = line.lower()
-        for hint in hints:
-            if hint in lower:
-                yield line.rstrip()
-                break
-        else:
-            if (":" in line or "SC" in line) and _FINDING.search(line):
-                yield line.rstrip()
+        is_place = ":" in line or "SC" in line
+        if _holds(line, hints) or (is_place and _FINDING.search(line)):
+            yield line.rstrip()
 
 
-def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
-    lower = line.lower()
-    may_be = any(hint in lower for hint in _NOT_RUN_HINTS)
-    found = _NOT_RUN.search(line) if may_be else None
+def _not_run(line: str, of_tests: bool | None, hints: Sequence[str]) -> OutputSummary | None:
+    found = _NOT_RUN.search(line) if _holds(line, hints) else None
     found = found or (_UP_TO_DATE.search(line) if of_tests else None)
     return OutputSummary(passed=None, says=_shown(line, found)) if found else None
 
