@@ -34,7 +34,7 @@ from .detectors import (
 
 # Beyond what is kept, so much is read that a secret is seen whole where the cut goes through it.
 _MARGIN: Final = 4096
-_SHORT: Final = 512
+_SHORT: Final = 80
 _BEHIND_NAME: Final = " \t\r\n\\\"']"
 _FEWEST_DIGITS: Final = 3
 _LONGEST_NAME: Final = 128
@@ -53,7 +53,7 @@ _BEHIND: Final = rf"\1{PLACEHOLDER}"
 
 def redacted(text: str) -> str:
     """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
-    return _remembered(text) if len(text) <= _SHORT else _redacted(text)
+    return _remembered(text) if len(text) <= _SHORT else _just_redacted(text)
 
 
 def _redacted(text: str) -> str:
@@ -78,6 +78,8 @@ def _redacted(text: str) -> str:
 
 # Names of tools, of arguments and of files come again and again.
 _remembered = lru_cache(maxsize=4096)(_redacted)
+# A line gives a call its name and its arguments, an error is that of a call and of a run.
+_just_redacted = lru_cache(maxsize=256)(_redacted)
 
 
 def _after_words(text: str, lower: str, *, has_name: bool) -> str:
