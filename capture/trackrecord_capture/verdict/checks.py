@@ -16,8 +16,8 @@ from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import CHANGES, edits_of
 from ..shell.names import LOOKS, TRIVIAL
-from ..shell.programs import Purpose
-from ..shell.purposes import OwnChecks, own_checks
+from ..shell.programs import CHECKING, Purpose
+from ..shell.purposes import OwnChecks, own_checks, purpose_of
 from ..shell.scopes import joined_folder, scope_of
 from ..shell.steps import ShellStep, steps_of
 from .summaries import (
@@ -226,14 +226,12 @@ def _edited_at(run: AgentRun, place: int) -> list[Moment]:
 def _edits(call: RunCall, own: OwnChecks) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
-    if call.command and not _never_ran(call):
+    if call.command and not _never_ran(call) and (edits := edits_of(call.command)):
         # What a check writes about itself is no change of what it checked, nor is a copy of that.
-        checking = {check.place for check in checks_of(call.command, call.folder, own)}
         steps = steps_of(call.command)
+        checking = {at for at, step in enumerate(steps) if purpose_of(step, own) in CHECKING}
         checking |= {at + 1 for at in checking if steps[at + 1 : at + 2] and _is_copied(steps, at)}
-        for step, file in edits_of(call.command):
-            if not (step in checking and file):
-                yield step, file
+        yield from (edit for edit in edits if not (edit[0] in checking and edit[1]))
 
 
 def _is_copied(steps: Sequence[ShellStep], place: int) -> bool:

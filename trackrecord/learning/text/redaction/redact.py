@@ -57,6 +57,8 @@ def redacted(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
+    if text.isascii() and text.replace("_", "").isalnum():
+        return WORD.sub(_word, text)  # nothing but a form of its own can be in one word
     if "-----" in text or "PuTTY" in text:
         text = PRIVATE_KEY_END.sub(PLACEHOLDER, text)
         text = PRIVATE_KEY.sub(PLACEHOLDER, text)
