@@ -7,7 +7,6 @@ them, `tail` the one in front of them. So each is known with the part of an outp
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -255,8 +254,6 @@ class OutputSummary(msgspec.Struct, frozen=True):
     of_tests: bool = False
 
 
-# The verdict, the findings and the checks of a run ask for the same outputs in turn.
-@lru_cache(maxsize=512)
 def summary_of(
     output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool | None = None
 ) -> OutputSummary | None:

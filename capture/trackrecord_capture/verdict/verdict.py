@@ -224,7 +224,7 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     if edited is None and _only_looks(run) and any(not each.passed for each in told):
         yield from (_of_result("only looked", result) for result in told)
         return
-    found_so = edited is None and _was_stopped(run)
+    found_so = edited is None and any(sign.kind in _STOPS for sign in run.signs)
     open_before: tuple[Result, ...] = ()
     if told and all(each.passed for each in told):
         open_before = uncleared(results_before(run, changed), after)
@@ -304,10 +304,6 @@ _STOPS: Final = frozenset({SignalKind.INTERRUPTED, SignalKind.REJECTED, SignalKi
 def _only_looks(run: AgentRun) -> bool:
     """Return whether the task asked for no change. A sub-agent's instruction may be unknown."""
     return only_looks(run.instruction) or (bool(run.parent) and not run.instruction)
-
-
-def _was_stopped(run: AgentRun) -> bool:
-    return any(sign.kind in _STOPS for sign in run.signs)
 
 
 def _of_signs(run: AgentRun) -> Iterator[WeighedEvidence]:

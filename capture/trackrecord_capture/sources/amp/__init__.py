@@ -1,6 +1,6 @@
 """Amp: the threads that it keeps on this machine, a document of messages for each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -23,10 +23,6 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
     web_search="web_search",
     delegate="Task",
 )
-
-
-def _folders() -> Sequence[Path]:
-    return (data_folder("amp") / "threads",)
 
 
 class _Thread:
@@ -120,7 +116,7 @@ AGENT: Final = CodingAgent(
     source=SessionFiles(
         name=_NAME,
         pattern="threads/T-*.json",
-        folders=_folders,
+        folders=lambda: (data_folder("amp") / "threads",),
         reader=_Thread,
         below="T-*.json",
     ),

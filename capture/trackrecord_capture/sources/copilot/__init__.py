@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: the events that it keeps of each session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,10 +25,6 @@ TOOLS: Final[Mapping[str, Action]] = tools_of(
     fetch="web_fetch",
     delegate="task",
 )
-
-
-def _folders() -> Sequence[Path]:
-    return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
 
 
 def _is_session(path: Path) -> bool:
@@ -117,7 +113,7 @@ AGENT: Final = CodingAgent(
     source=SessionFiles(
         name=_NAME,
         pattern="session-state/*/events.jsonl",
-        folders=_folders,
+        folders=lambda: (home_of(_HOME_VARIABLE, ".copilot") / "session-state",),
         reader=_Session,
         below="*.jsonl",
         is_session=_is_session,
