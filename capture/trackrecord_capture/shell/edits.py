@@ -7,7 +7,7 @@ that they are told, as "fmt" or "generate", and of linters and the like the opti
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from typing import Final
 
 from trackrecord.learning.text.words import words_of
@@ -122,7 +122,7 @@ def edits_of(line: str) -> tuple[tuple[int, str], ...]:
     return tuple(
         (place, file)
         for place, step in enumerate(steps_of(line))
-        for file in (*_redirected(step), *step_edits(step))
+        for file in (*filterfalse(_NO_FILE.match, step.writes), *step_edits(step))
     )
 
 
@@ -210,10 +210,6 @@ def _downloaded(name: str, rest: tuple[str, ...]) -> Iterator[str]:
             if _TO_FILE.match(option) and not (name == "curl" and option.endswith("O"))
         ]
         yield from (file for file in named or [""] if not _NO_FILE.match(file))
-
-
-def _redirected(step: ShellStep) -> tuple[str, ...]:
-    return tuple(file for file in step.writes if not _NO_FILE.match(file))
 
 
 def _files(words: tuple[str, ...]) -> tuple[str, ...]:

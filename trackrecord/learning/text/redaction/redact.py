@@ -35,6 +35,7 @@ from .detectors import (
 # Beyond what is kept, so much is read that a secret is seen whole where the cut goes through it.
 _MARGIN: Final = 4096
 _SHORT: Final = 80
+_LONGEST_KEPT: Final = 8192
 _BEHIND_NAME: Final = " \t\r\n\\\"']"
 _FEWEST_DIGITS: Final = 3
 _LONGEST_NAME: Final = 128
@@ -53,7 +54,8 @@ _BEHIND: Final = rf"\1{PLACEHOLDER}"
 
 def redacted(text: str) -> str:
     """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
-    return _remembered(text) if len(text) <= _SHORT else _just_redacted(text)
+    known = _remembered if len(text) <= _SHORT else _just_redacted
+    return known(text) if len(text) <= _LONGEST_KEPT else _redacted(text)
 
 
 def _redacted(text: str) -> str:
