@@ -27,13 +27,15 @@ def measure(scale: Scale) -> Measured:
     """Read generated sessions of each agent in a process of its own, and of both in several."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
-        sizes = {}
+        sizes, alone_s = {}, 0.0
         for agent in _AGENTS:
             sessions = Path(folder) / agent
             sessions.mkdir()
             sizes[agent] = write_sessions(sessions, agent, int(scale.import_mb * _MB))
-            figures += _of_one(agent, sizes[agent], _run("read_history", agent, str(sessions)))
-        figures += _of_several(sum(sizes.values()) / _MB, folder)
+            told = _run("read_history", agent, str(sessions))
+            alone_s += told["reading_s"]
+            figures += _of_one(agent, sizes[agent], told)
+        figures += _of_several(sum(sizes.values()) / _MB, folder, alone_s)
     figures.append(_again())
     return Measured(
         f"{scale.import_mb:g} MB of generated sessions of each shape, with verdicts and redaction, "
@@ -53,11 +55,10 @@ def _of_one(agent: str, size: int, told: dict[str, float]) -> list[Figure]:
     ]
 
 
-def _of_several(size_mb: float, folder: str) -> list[Figure]:
-    one = _run("read_logs", "0", folder)
+def _of_several(size_mb: float, folder: str, alone_s: float) -> list[Figure]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     several = _run("read_logs", str(min(cores or 1, 8)), folder)
-    alone = Baseline("in one process", _WHOLE_MB / size_mb * one["reading_s"])
+    alone = Baseline("in one process", _WHOLE_MB / size_mb * alone_s)
     whole_s = _WHOLE_MB / size_mb * several["reading_s"]
     name = f"5 GB of both, reckoned, {several['processes']:g} processes"
     return [

@@ -5,9 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from trackrecord.settings.capture_rules import CaptureRules
-from trackrecord_capture.history.parallel import LogPart, LogReaders, outcome_maker
-from trackrecord_capture.history.reading import FoundOutcome, LogReading, find_outcomes
+from trackrecord_capture.history.parallel import LogPart, LogReaders
+from trackrecord_capture.history.reading import FoundOutcome
 from trackrecord_capture.sources.register import known_sources
 from trackrecord_producers.bodies.body import build_wire_body
 
@@ -24,17 +23,11 @@ def main() -> None:
         for log in source.logs([folder / name])
     ]
     began = time.monotonic()
-    if count < 2:
-        reading = LogReading(outcome_of=outcome_maker(CaptureRules()))
-        for part in parts:
-            for found in find_outcomes(*part, reading):
+    with LogReaders(count, with_automated=True) as readers:
+        for _, several in readers.read(parts):
+            for found in several or ():
                 _write(found)
-    else:
-        with LogReaders(count, with_automated=True) as readers:
-            for _, several in readers.read(parts):
-                for found in several or ():
-                    _write(found)
-    told = {"reading_s": time.monotonic() - began, "processes": max(count, 1)}
+    told = {"reading_s": time.monotonic() - began, "processes": count}
     print(json.dumps(told | {"peak_mib": peak_mib()}))
 
 

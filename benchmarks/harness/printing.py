@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .figures import Baseline, Figure, Floor, Measured, Verdict
+from .figures import Figure, Measured, Verdict
 
 
 def number(value: float) -> str:
@@ -18,7 +18,10 @@ def lines_of(name: str, measured: Measured) -> list[str]:
     lines = [f"{name}: {measured.workload}"]
     for figure in measured.figures:
         lines.append(_figure_line(figure))
-        lines += [f"      beside: {_baseline(each, figure.unit)}" for each in figure.baselines]
+        lines += [
+            f"      beside: {each.name:<38} {number(each.value):>10} {figure.unit}"
+            for each in figure.baselines
+        ]
     return lines + [f"  {line}" for line in measured.table]
 
 
@@ -26,15 +29,8 @@ def _figure_line(figure: Figure) -> str:
     line = f"  {figure.name:<46} {number(figure.value):>10} {figure.unit:<11}"
     if figure.floor is None:
         return line.rstrip()
-    return f"{line} {_floor(figure.floor):<12} {figure.verdict.value}"
-
-
-def _floor(floor: Floor) -> str:
-    return f"{'≥' if floor.is_minimum else '≤'} {number(floor.value)}"
-
-
-def _baseline(baseline: Baseline, unit: str) -> str:
-    return f"{baseline.name:<38} {number(baseline.value):>10} {unit}"
+    floor = f"{'≥' if figure.floor.is_minimum else '≤'} {number(figure.floor.value)}"
+    return f"{line} {floor:<12} {figure.verdict.value}"
 
 
 def summary(figures: Mapping[str, Measured]) -> str:

@@ -215,13 +215,9 @@ def kept_error(call: RunCall) -> str | None:
         # pytest draws a frame around it, and what the frame says stands in the grounds.
         text = raised[-1]
     said = shortened(text, LONGEST_ERROR)
-    if len(text) <= LONGEST_ERROR or (line := redacted(error_line(text))) in _even(said):
+    if len(text) <= LONGEST_ERROR or (line := redacted(error_line(text))) in _BLANKS.sub(" ", said):
         return said
     return f"{line}{_GAP}{shortened(text, LONGEST_ERROR - len(line) - len(_GAP))}"
-
-
-def _even(text: str) -> str:
-    return _BLANKS.sub(" ", text)
 
 
 def shortened(text: str, most: int) -> str:

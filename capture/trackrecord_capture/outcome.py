@@ -10,7 +10,7 @@ says so. So is what `gh pr checks` says of checks that ran elsewhere.
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +20,7 @@ from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
-from trackrecord.wire.outcome import CallCheck, ToolCall, encode_body
+from trackrecord.wire.outcome import ToolCall, encode_body
 from trackrecord.wire.tried_calls import call_of_tool, tried_call
 
 from .agent_run import AgentRun, RunCall, SignalKind, is_cancelled
@@ -176,17 +176,16 @@ def outcome_of(
         projects = RunProjects(rules.project_of_folder, excluded=rules.exclude)
     if not (project := project_of(run, projects)):
         return None
-    run = _read(run, rules)
+    run = _prepared(run, rules)
     if run.automated:
         # Nobody was there who could have refused a call.
         signs = tuple(sign for sign in run.signs if sign.kind is not SignalKind.REJECTED)
         run = msgspec.structs.replace(run, signs=signs)
     if not rules.prompts:
         run = _without_words(run)
-    verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
-    words = tool_words.get(run.agent, {})
+    verdict, words = verdict_of(run), tool_words.get(run.agent, {})
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most, found, words, checks)
+        fields = _fields(run, project, verdict, rules, most, words)
         if len(encode_body(fields)) <= _LARGEST:
             break
     if machine:
@@ -209,28 +208,44 @@ def tried_calls_of(
         rules: what is kept of it.
         tool_words: by agent, what all agents call its tools.
     """
-    run = _read(run, rules)
-    found, checks = findings_of(run), checks_by_call(run)
-    words, own = tool_words.get(run.agent, {}), own_checks(run.own_checks)
-    tried = []
-    for place, call in enumerate(run.calls):
-        fields = kept_call(
-            call,
+    run = _prepared(run, rules)
+    words, places = tool_words.get(run.agent, {}), range(len(run.calls))
+    graph = _graph(run, places, words, findings_of(run), prompts=False)
+    made = [_calls.decode(encode_body(fields)) for fields in graph]
+    known = (tried_call(each, is_captured=True) or call_of_tool(each) for each in made)
+    return [(call.id, tried) for call, tried in zip(run.calls, known, strict=True) if tried]
+
+
+_calls: Final = msgspec.json.Decoder(ToolCall)
+
+
+def _prepared(run: AgentRun, rules: CaptureRules) -> AgentRun:
+    """Return a run as it is judged: without what is ours, and with the checks of its project."""
+    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
+    return msgspec.structs.replace(run, own_checks=rules.checks) if rules.checks else run
+
+
+def _graph(
+    run: AgentRun,
+    places: Iterable[int],
+    words: Mapping[str, str],
+    found: Set[int],
+    *,
+    prompts: bool,
+) -> list[dict[str, Any]]:
+    checks, own = checks_by_call(run), own_checks(run.own_checks)
+    return [
+        kept_call(
+            run.calls[place],
             run.folder,
-            prompts=False,
+            prompts=prompts,
             has_found=place in found,
             words=words,
             own=own,
             checks=checks.get(place, ()),
         )
-        made = _calls.decode(encode_body(fields))
-        known = tried_call(made, is_captured=True) or call_of_tool(made)
-        if known is not None:
-            tried.append((call.id, known))
-    return tried
-
-
-_calls: Final = msgspec.json.Decoder(ToolCall)
+        for place in places
+    ]
 
 
 def unchecked_edit_of(runs: Sequence[AgentRun], rules: CaptureRules, folder: str) -> str:
@@ -245,14 +260,8 @@ def unchecked_edit_of(runs: Sequence[AgentRun], rules: CaptureRules, folder: str
         return ""
     calls = tuple(call for run in runs for call in run.calls)
     whole = msgspec.structs.replace(runs[-1], folder=folder, calls=calls)
-    file = unchecked_file(_read(whole, rules))
+    file = unchecked_file(_prepared(whole, rules))
     return kept_path(file, folder) if file else ""
-
-
-def _read(run: AgentRun, rules: CaptureRules) -> AgentRun:
-    """Return a run without what is ours in it, with the calls that are no failures as such."""
-    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
-    return msgspec.structs.replace(run, own_checks=rules.checks) if rules.checks else run
 
 
 def _without_hints(run: AgentRun) -> AgentRun:
@@ -302,24 +311,11 @@ def _fields(
     verdict: RunVerdict,
     rules: CaptureRules,
     most_calls: int,
-    found: Set[int],
     words: Mapping[str, str],
-    checks: Mapping[int, Sequence[CallCheck]],
 ) -> dict[str, Any]:
-    instruction = _instruction(run)
+    instruction, found = _instruction(run), findings_of(run)
     places = _places(len(run.calls), most_calls, verdict)
-    graph = [
-        kept_call(
-            run.calls[place],
-            run.folder,
-            prompts=rules.prompts,
-            has_found=place in found,
-            words=words,
-            own=own_checks(run.own_checks),
-            checks=checks.get(place, ()),
-        )
-        for place in places
-    ]
+    graph = _graph(run, places, words, found, prompts=rules.prompts)
     fields = {
         "outcome_id": run.outcome_id,
         "project": project,
@@ -333,13 +329,13 @@ def _fields(
         "instruction": (instruction or None) if rules.prompts else None,
         "tool_graph": graph or None,
         "files_touched": _files(run) or None,
-        "failure_mode": _failure_mode(verdict),
+        "failure_mode": verdict.grounds[0].kind if verdict.success is False else None,
         "failure_details": _failure_details(run, verdict),
         "cost": _cost(run),
         "process": _process(run),
         "grounds": [_ground(evidence, places) for evidence in verdict.grounds],
         "captured_from": run.captured_from,
-        "commits": _commits(run.commits) or None,
+        "commits": [one for one in run.commits if _COMMIT.match(one)][:_MOST_COMMITS] or None,
         "metadata": _metadata(run, len(places)),
     }
     return {name: value for name, value in fields.items() if value is not None or name == "success"}
@@ -395,26 +391,14 @@ def _files(run: AgentRun) -> list[str]:
     ]
 
 
-def _commits(commits: tuple[str, ...]) -> list[str]:
-    return [one for one in commits if _COMMIT.match(one)][:_MOST_COMMITS]
-
-
-def _failure_mode(verdict: RunVerdict) -> str | None:
-    return verdict.grounds[0].kind if verdict.success is False else None
-
-
 def _failure_details(run: AgentRun, verdict: RunVerdict) -> str | None:
     """Return the error of the call that decided, or the ground's own words."""
     if verdict.success is not False:
         return None
     ground = verdict.grounds[0]
-    call = _call(run, ground.call)
-    text = (kept_error(call) if call is not None else None) or redacted(ground.says)
+    is_kept = ground.call is not None and ground.call < len(run.calls)
+    text = (kept_error(run.calls[ground.call or 0]) if is_kept else None) or redacted(ground.says)
     return shortened(text, LONGEST_ERROR) or None
-
-
-def _call(run: AgentRun, place: int | None) -> RunCall | None:
-    return run.calls[place] if place is not None and place < len(run.calls) else None
 
 
 def _duration_ms(run: AgentRun) -> int | None:

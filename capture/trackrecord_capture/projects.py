@@ -72,9 +72,9 @@ class RunProjects:
         """
         folder = folder[:_LONGEST_PATH].replace("\0", "")
         found = repository_of(folder, redacted(repository))
-        if leaves_out(folder, self._excluded) or (
-            found is not None and leaves_out(found.folder, self._excluded)
-        ):
+        # What is above a folder leaves it out as well.
+        main = "" if found is None or f"{folder}/".startswith(f"{found.folder}/") else found.folder
+        if leaves_out(folder, self._excluded) or (main and leaves_out(main, self._excluded)):
             return ""
         if self._fixed:
             return self._fixed

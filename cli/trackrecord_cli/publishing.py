@@ -125,7 +125,7 @@ class Publication:
     def _send(self, batch: list[CheckedOutcome]) -> None:
         from trackrecord_producers.delivery.stream_writer import send
 
-        if self._find_known is not None and self.published.known is not None:
+        if batch and self._find_known is not None and self.published.known is not None:
             self.published.known += self._count_known(batch, self._find_known)
         bodies = [outcome.body for outcome in batch]
         self.published.entry_ids += send(
@@ -149,18 +149,19 @@ def find_known(settings: DaemonSettings) -> FindKnown | None:
     from trackrecord.errors import ServerUnavailable
     from trackrecord.resources.reports.outcomes import known_outcomes
     from trackrecord.store.database.engine import reading
+    from trackrecord.store.database.migrate import open_store
 
-    from .access import open_store
+    url, timeout_s = settings.effective_database_url, settings.database_timeout_s
+    try:
+        engine = open_store(url, timeout_s=timeout_s, keeps_connections=False)
+    except ServerUnavailable:
+        return None
 
     def find(names: Collection[Name]) -> Collection[Name]:
         # A connection for each batch: a transaction that stays open would hold up the workers.
-        with open_store(settings) as engine, reading(engine) as connection:
+        with reading(engine) as connection:
             return known_outcomes(connection, names)
 
-    try:
-        find(())
-    except ServerUnavailable:
-        return None
     return find
 
 

@@ -1,5 +1,6 @@
 """The rules of capturing agents: the parts of a run that are stored, and its project."""
 
+import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,9 +40,8 @@ def leaves_out(folder: str, excluded: Collection[str]) -> bool:
         return True
     path = Path(folder)
     with suppress(OSError, ValueError):
-        return path.is_absolute() and any(
-            (each / IGNORE_FILE).exists() for each in (path, *path.parents)[:_MOST_PARENTS]
-        )
+        folders = (path, *path.parents)[:_MOST_PARENTS] if path.is_absolute() else ()
+        return any(os.path.exists(f"{each}/{IGNORE_FILE}") for each in folders)  # noqa: PTH110 - fast
     return False
 
 

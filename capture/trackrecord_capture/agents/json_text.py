@@ -131,7 +131,8 @@ def added(text: str, into: Node, value: object, *, name: str | None = None) -> E
         is_split = "\n" in before
         inner = before.rpartition("\n")[2] if is_split else ""
         lead = f",{newline}{inner}" if is_split else ", "
-        written = _written(value, name, inner, _step(inner, outer), newline, is_split=is_split)
+        step = inner.removeprefix(outer) or _INDENT
+        written = _written(value, name, inner, step, newline, is_split=is_split)
         return Edit(last.end, last.end, lead + written)
     step = _unit(text)
     inner = outer + step
@@ -176,10 +177,6 @@ def _unit(text: str) -> str:
     """Return by how much a document indents: that of its first indented line."""
     found = re.search(r"\n([ \t]+)\S", text)
     return _INDENT if found is None else found.group(1)
-
-
-def _step(inner: str, outer: str) -> str:
-    return inner.removeprefix(outer) or _INDENT
 
 
 def _written(

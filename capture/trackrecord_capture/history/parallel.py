@@ -104,16 +104,13 @@ class LogReaders:
         for part in parts:
             size = part.log.size if part.log.size <= LARGEST_SENT else 0
             while waiting and ahead + size > _MOST_AHEAD:
-                ahead -= self._size_of(waiting[0])
+                ahead -= waiting[0][0].log.size if waiting[0][1] is not None else 0
                 yield self._next(waiting)
             future = self._threads.submit(self._ask, part) if size else None
             waiting.append((part, future))
             ahead += size
         while waiting:
             yield self._next(waiting)
-
-    def _size_of(self, one: tuple[LogPart, Future[list[Found]] | None]) -> int:
-        return one[0].log.size if one[1] is not None else 0
 
     def _next(
         self, waiting: deque[tuple[LogPart, Future[list[Found]] | None]]

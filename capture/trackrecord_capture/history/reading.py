@@ -125,10 +125,11 @@ def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
     """
     times = list(_times(run))
     times = [each for each in times if each.asked] or times
+    told = tuple(commit.lower() for commit in run.commits)
     made = (
         move.after
         for move in moves
-        if move.makes and (any(each.fits(move) for each in times) or _is_told(move, run))
+        if move.makes and (any(each.fits(move) for each in times) or move.after.startswith(told))
     )
     return tuple(dict.fromkeys(made))
 
@@ -157,10 +158,6 @@ def _times(run: AgentRun) -> Iterator[_CallTime]:
         next_at = starts[place] if place < len(starts) else run.ended_at
         end = max(next_at, start + (call.duration_ms or 0.0) / 1000)
         yield _CallTime(start, end, head_moves_asked(call.command))
-
-
-def _is_told(move: HeadMove, run: AgentRun) -> bool:
-    return any(move.after.startswith(commit.lower()) for commit in run.commits)
 
 
 def _end_of(path: Path) -> bytes:

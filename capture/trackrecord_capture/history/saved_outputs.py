@@ -38,7 +38,8 @@ def with_saved_outputs(run: AgentRun, log: Path) -> AgentRun:
 
 
 def _output(call: RunCall, log: Path) -> str:
-    found = _SAVED.search(call.result[:_LONGEST_NOTICE])
+    notice = call.result[:_LONGEST_NOTICE]
+    found = _SAVED.search(notice) if "saved" in notice or "written" in notice else None
     for path in _places(found[1], log) if found else ():
         with suppress(OSError):
             return _ends_of(path)

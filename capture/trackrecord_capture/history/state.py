@@ -144,7 +144,8 @@ class CaptureState:
             return None
         identity, stamp = row[3:]
         is_same = log.stamp and log.stamp == stamp
-        if not is_same and identity != _identity(log.path, _length_in(identity)):
+        # Of as many bytes as it was made of: a short log has grown since.
+        if not is_same and identity != _identity(log.path, int(identity.split(":")[2])):
             return None
         return LogPlace(*row[:3])
 
@@ -314,8 +315,3 @@ def _identity(path: Path, length: int = _IDENTITY_BYTES) -> str:
         beginning = _CHANGES_AT_START
     digest = hashlib.blake2b(beginning, digest_size=8).hexdigest()
     return f"{facts.st_dev}:{facts.st_ino}:{len(beginning)}:{digest}"
-
-
-def _length_in(identity: str) -> int:
-    """Return how many bytes an identity was made of: a short log has grown since."""
-    return int(identity.split(":")[2])

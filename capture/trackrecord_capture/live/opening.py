@@ -123,7 +123,8 @@ class Outputs:
         if not (project := self._project_of(output.folder)):
             return None
         command = reading(project, self._program)
-        data, tool = as_bytes(output.text), _name_of(output)
+        data = as_bytes(output.text)
+        tool = kept_name(RunCall(tool=output.tool, command=output.command))
         if tool in _SHOWING and kind_of_output(data) is OutputKind.CODE:
             return None
         if command is None or open_artifacts(self._settings, project).take_retrieved(data):
@@ -162,10 +163,6 @@ class Outputs:
             instruction=prompt,
         )
         return task_id_of(run, project)
-
-
-def _name_of(output: ToolOutput) -> str:
-    return kept_name(RunCall(tool=output.tool, command=output.command))
 
 
 def _program(home: Path) -> str:

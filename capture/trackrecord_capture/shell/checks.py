@@ -161,7 +161,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # A run is asked for the checks of a line more than once.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCheck, ...]:
     """Return the verifying steps of a command line, in order.
 
@@ -200,13 +200,11 @@ def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCh
 def runs_also(check: ShellCheck, other: ShellCheck) -> bool:
     """Return whether a check is a project's own task that may well run the other one, too."""
     runner, name = check.scope.program.partition(" ")[0], other.scope.program.partition(" ")[0]
-    if not check.scope.is_whole or (check.of_tests is not other.of_tests and not _is_joint(check)):
+    if not check.scope.is_whole or (
+        check.of_tests is not other.of_tests and not words_of(check.name) & _JOINT
+    ):
         return False
     return runner in _RUNS_ANY or name in _RUNS_OTHERS.get(runner, ())
-
-
-def _is_joint(check: ShellCheck) -> bool:
-    return bool(words_of(check.name) & _JOINT)
 
 
 def _name(step: ShellStep) -> str:
@@ -244,13 +242,9 @@ def _is_own_test(step: ShellStep, task: str) -> bool:
 
 def _is_followed_by_and(steps: tuple[ShellStep, ...], place: int) -> bool:
     """Return whether the line can only end with 0 if this step did."""
-    if any(step.is_hidden for step in steps[place:] if _counts(step)):
+    if any(step.is_hidden for step in steps[place:] if step.words):
         return False
     return all(step.joined == "&&" for step in steps[place:-1])
-
-
-def _counts(step: ShellStep) -> bool:
-    return bool(step.words)
 
 
 def _is_alone_to_fail(steps: tuple[ShellStep, ...], place: int) -> bool:

@@ -8,6 +8,7 @@ GPL), and shlex knows no heredoc and no substitution.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -24,6 +25,11 @@ _REDIRECTION: Final = re.compile(
     r"(?:\d{0,3}|\{\w{1,32}\})(<<<|<<-?|<>|>>|>\||[<>]&|<(?!\()|>(?!\())|&>>?"
 )
 _PLAIN: Final = re.compile(r"[^\s\\'\"`$;&|()<>]++")
+_PLAIN_WORD: Final = re.compile(rf"{_PLAIN.pattern}(?=[\s;&|()]|\Z)")
+# What each begins with.
+_SKIPPED: Final = {**dict.fromkeys(" \t\r\\", _BLANK), "#": _COMMENT}
+_REDIRECTS: Final = frozenset("<>&{0123456789")
+_OPERATES: Final = frozenset("\n;&|()")
 _DOUBLE_PLAIN: Final = re.compile(r"[^\\\"`$]++")
 _PARAMETER: Final = re.compile(r"\$(?:\{[^}\n]{0,200}\}|\w{1,64}|[?!$#@*-])?")
 _JOINS: Final = {"\n": ";", "|&": "|", ";;": ";", ";;&": ";", ";&": ";"}
@@ -53,6 +59,8 @@ class ShellCommand(msgspec.Struct, kw_only=True):
     hidden: bool = False
 
 
+# Its steps and the lines of its checks are told from the same commands.
+@lru_cache(maxsize=256)
 def commands_of(line: str) -> tuple[ShellCommand, ...]:
     """Split a command line into commands; open quotes end with the line. The time is linear."""
     return tuple(_Reader(line[:LONGEST]).read())
@@ -78,13 +86,12 @@ class _Reader:
 
     def _step(self) -> None:
         text, at = self._text, self._at
-        if (found := _BLANK.match(text, at)) or (
-            text[at] == "#" and (found := _COMMENT.match(text, at))
-        ):
+        skipped = _SKIPPED.get(text[at])
+        if skipped is not None and (found := skipped.match(text, at)):
             self._at = found.end()
-        elif found := _REDIRECTION.match(text, at):
+        elif text[at] in _REDIRECTS and (found := _REDIRECTION.match(text, at)):
             self._redirect(found)
-        elif found := _OPERATOR.match(text, at):
+        elif text[at] in _OPERATES and (found := _OPERATOR.match(text, at)):
             self._at = found.end()
             self._operate(found.group())
         else:
@@ -157,8 +164,11 @@ class _Reader:
         self._heredocs.clear()
 
     def _word(self) -> str:
-        parts = list(self._parts())
-        return "".join(parts)[:_LONGEST_WORD]
+        found = _PLAIN_WORD.match(self._text, self._at)
+        if found is not None:  # most are no more than that
+            self._at = found.end()
+            return found.group()[:_LONGEST_WORD]
+        return "".join(self._parts())[:_LONGEST_WORD]
 
     def _parts(self) -> Iterator[str]:
         text, start = self._text, self._at

@@ -6,7 +6,8 @@ that they are told, as "fmt" or "generate", and of linters and the like the opti
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import lru_cache
+from itertools import filterfalse, pairwise
 from typing import Final
 
 from trackrecord.learning.text.words import words_of
@@ -110,6 +111,8 @@ _INLINE: Final = frozenset({"python", "node", "ruby", "perl", "php", "bun", "den
 _NO_FILE: Final = re.compile(r"/dev/|&|\d+\Z|-\Z")
 
 
+# The first edit of a run, the last one and all of them are sought in turn.
+@lru_cache(maxsize=1024)
 def edits_of(line: str) -> tuple[tuple[int, str], ...]:
     """Return which steps of a command line change files, and the files.
 
@@ -119,7 +122,7 @@ def edits_of(line: str) -> tuple[tuple[int, str], ...]:
     return tuple(
         (place, file)
         for place, step in enumerate(steps_of(line))
-        for file in (*_redirected(step), *step_edits(step))
+        for file in (*filterfalse(_NO_FILE.match, step.writes), *step_edits(step))
     )
 
 
@@ -207,10 +210,6 @@ def _downloaded(name: str, rest: tuple[str, ...]) -> Iterator[str]:
             if _TO_FILE.match(option) and not (name == "curl" and option.endswith("O"))
         ]
         yield from (file for file in named or [""] if not _NO_FILE.match(file))
-
-
-def _redirected(step: ShellStep) -> tuple[str, ...]:
-    return tuple(file for file in step.writes if not _NO_FILE.match(file))
 
 
 def _files(words: tuple[str, ...]) -> tuple[str, ...]:

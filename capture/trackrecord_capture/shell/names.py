@@ -100,7 +100,7 @@ LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
 
 
 # A step is asked for its name by all that look at it in turn.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def step_name(step: ShellStep) -> str:
     """Return the name of one command; "" if it has none."""
     if not step.words or not _PROGRAM.match(step.words[0]):
@@ -127,16 +127,6 @@ def _has_subcommands(program: str) -> bool:
     return purpose_of_program(program) is None
 
 
-def _without_workspace(words: list[str]) -> list[str]:
-    """Return the words of `yarn workspace @shop/api test` without the workspace."""
-    return words[2:] if words[:1] == ["workspace"] else words
-
-
-def _without_root(words: list[str]) -> list[str]:
-    """Return the words of `pnpm -w test` without the option, which has no value there."""
-    return [word for word in words if word != "-w"]
-
-
 def _without_environment(words: list[str]) -> list[str]:
     if not {"-e", "--environment"} & set(words):
         return words
@@ -147,8 +137,10 @@ def _without_environment(words: list[str]) -> list[str]:
 # Words that stand for something else than they do for other programs.
 _MEANT_OTHERWISE: Final[dict[str, Callable[[list[str]], list[str]]]] = {
     "pixi": _without_environment,
-    "pnpm": _without_root,
-    "yarn": _without_workspace,
+    # `pnpm -w test`: the option has no value there.
+    "pnpm": lambda words: [word for word in words if word != "-w"],
+    # `yarn workspace @shop/api test`
+    "yarn": lambda words: words[2:] if words[:1] == ["workspace"] else words,
 }
 
 

@@ -1,6 +1,7 @@
 """Programs that verify: what each of them is for, by its name or by the words of it."""
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from trackrecord.learning.competences.episodes.checks import MAKES
@@ -99,6 +100,7 @@ def purpose_by_words(words: frozenset[str]) -> Purpose | None:
     return next((purpose for purpose, known in _BY_WORD.items() if known & words), None)
 
 
+@lru_cache(maxsize=1024)
 def purpose_of_program(program: str) -> Purpose | None:
     """Return what a program always checks, whatever its arguments; None for other programs."""
     if program in _BY_PROGRAM:

@@ -191,6 +191,8 @@ def own_checks(lines: tuple[str, ...]) -> OwnChecks:
     return tuple(found)
 
 
+# A step is asked for its purpose by the name, the checks and the edits of its line.
+@lru_cache(maxsize=1024)
 def purpose_of(step: ShellStep, own: OwnChecks = ()) -> Purpose:
     """Return what a step is for.
 
@@ -373,24 +375,16 @@ def _of_service(step: ShellStep) -> Purpose:
     return purpose if purpose in CHECKING else Purpose.RUN
 
 
-def _of_aliases(step: ShellStep) -> Purpose:
-    """Return what `clojure -X:test` is for."""
-    return _of_task(" ".join(word.partition(":")[2] for word in step.words))
-
-
-def _of_xcode(step: ShellStep) -> Purpose:
-    return Purpose.TEST if "test" in step.words else Purpose.BUILD
-
-
 _SPECIAL: Final[dict[str, Callable[[ShellStep], Purpose]]] = {
-    "clojure": _of_aliases,
+    # `clojure -X:test`
+    "clojure": lambda step: _of_task(" ".join(word.partition(":")[2] for word in step.words)),
     "cmake": _of_cmake,
     "docker": _of_service,
     "docker-compose": _of_service,
     "nox": _of_sessions,
     "podman": _of_service,
     "tox": _of_sessions,
-    "xcodebuild": _of_xcode,
+    "xcodebuild": lambda step: Purpose.TEST if "test" in step.words else Purpose.BUILD,
 }
 
 

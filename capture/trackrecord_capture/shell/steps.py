@@ -47,7 +47,7 @@ class ShellStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # A line is asked for its name, its checks and its edits in turn.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def steps_of(line: str) -> tuple[ShellStep, ...]:
     """Return the steps of a command line, those of a nested `bash -c "…"` among them."""
     return tuple(_steps(line, 0))
@@ -60,7 +60,7 @@ def _steps(line: str, depth: int) -> Iterator[ShellStep]:
     for command in commands:
         words, is_compound = _plain(command.words)
         if words[:1] == ["set"]:
-            fails_at_once |= any(_is_switch(word, "e") for word in words[1:])
+            fails_at_once |= any(_SWITCH.match(word) and "e" in word for word in words[1:])
             fails_in_pipe |= "pipefail" in words
         is_hidden = is_compound or is_cut or command.hidden or (command.piped and not fails_in_pipe)
         # After "set -e" a ";" goes on only after a success, as "&&" does.
@@ -142,10 +142,6 @@ def _plain(words: list[str]) -> tuple[list[str], bool]:
     if words and words[0] in _NO_COMMAND:
         return [], True
     return words, is_compound
-
-
-def _is_switch(word: str, letter: str) -> bool:
-    return bool(_SWITCH.match(word)) and letter in word
 
 
 def _nested(words: list[str]) -> str:

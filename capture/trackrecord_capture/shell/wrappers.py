@@ -1,6 +1,7 @@
 """Wrappers: commands that run another command, and how to find it among their words."""
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -147,6 +148,8 @@ _PYTHON_VALUED: Final = frozenset({"-X", "-W"})
 _MOST_LAYERS: Final = 8
 
 
+# The same few programs, asked for by every layer of a command.
+@lru_cache(maxsize=1024)
 def program(word: str) -> str:
     """Return a program's plain name: without its path, its version and ".exe"."""
     folder, _, name = word.replace("\\", "/").rstrip("/").rpartition("/")

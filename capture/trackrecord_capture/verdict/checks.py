@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
@@ -15,8 +16,8 @@ from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import CHANGES, edits_of
 from ..shell.names import LOOKS, TRIVIAL
-from ..shell.programs import Purpose
-from ..shell.purposes import OwnChecks, own_checks
+from ..shell.programs import CHECKING, Purpose
+from ..shell.purposes import OwnChecks, own_checks, purpose_of
 from ..shell.scopes import joined_folder, scope_of
 from ..shell.steps import ShellStep, steps_of
 from .summaries import (
@@ -225,14 +226,12 @@ def _edited_at(run: AgentRun, place: int) -> list[Moment]:
 def _edits(call: RunCall, own: OwnChecks) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
-    if call.command and not _never_ran(call):
+    if call.command and not _never_ran(call) and (edits := edits_of(call.command)):
         # What a check writes about itself is no change of what it checked, nor is a copy of that.
-        checking = {check.place for check in checks_of(call.command, own=own)}
         steps = steps_of(call.command)
+        checking = {at for at, step in enumerate(steps) if purpose_of(step, own) in CHECKING}
         checking |= {at + 1 for at in checking if steps[at + 1 : at + 2] and _is_copied(steps, at)}
-        for step, file in edits_of(call.command):
-            if not (step in checking and file):
-                yield step, file
+        yield from (edit for edit in edits if not (edit[0] in checking and edit[1]))
 
 
 def _is_copied(steps: Sequence[ShellStep], place: int) -> bool:
@@ -260,9 +259,10 @@ def _is_inside(file: str, folder: str) -> bool:
 
 def _results(place: int, call: RunCall, folder: str, own: OwnChecks) -> Iterator[Result]:
     if call.command:
-        checks = checks_of(call.command, folder, own)
-        if checks:
-            yield from _of_shell(place, call, checks)
+        if checks_of(call.command, folder, own):
+            # What else is known of it does not count, and may have no hash.
+            seen = msgspec.structs.replace(call, arguments=None, sub_agent=None)
+            yield from _of_shell(place, seen, folder, own)
     elif is_check(call.tool) and not call.edits:
         yield _of_tool(place, call)
 
@@ -297,7 +297,13 @@ def _never_reached(steps: Sequence[ShellStep], place: int, output: str) -> bool:
     return False
 
 
-def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
+# The verdict, the findings and the repeatable checks of a run ask for the same calls in turn.
+@lru_cache(maxsize=512)
+def _of_shell(place: int, call: RunCall, folder: str, own: OwnChecks) -> tuple[Result, ...]:
+    return tuple(_judged(place, call, checks_of(call.command, folder, own)))
+
+
+def _judged(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
     checks = tuple(
         each

@@ -212,7 +212,7 @@ def says_wrong(prompt: str) -> str:
         for wrong in _WRONG:
             found = wrong.match(text, start)
             if found is not None:
-                return "" if _is_question(text, found) else _words(found)
+                return "" if _is_question(text, found) else found.group().strip(" ,.!:;，。！、")
     return ""
 
 
@@ -230,10 +230,6 @@ def _is_question(text: str, found: re.Match[str]) -> bool:
     end = _SENTENCE_END.search(text, found.end())
     asks = end is not None and end.group() in ("?", "？")
     return asks and _WHY.match(found.group()) is None and _WHY_AT_LAST.search(text) is None
-
-
-def _words(found: re.Match[str]) -> str:
-    return found.group().strip(" ,.!:;，。！、")
 
 
 def goes_on(prompt: str) -> bool:

@@ -148,17 +148,14 @@ class _Lines:
         parts.append(self._commands[place].text)
         if not where:
             return ""
-        if where == ".":
-            parts = [self._relative(part) for part in parts]
-        else:
+        if where == "." and self._folder:
+            # As they are seen from the folder of the run.
+            parts = [part.replace(f"{self._folder}/", "") for part in parts]
+        elif where != ".":
             parts.insert(0, shlex.join(["cd", where]))
         line = " && ".join(parts)
         is_shown = len(line) <= LONGEST_LINE and _is_same_elsewhere(line)
         return line if is_shown and redacted(line) == line else ""
-
-    def _relative(self, text: str) -> str:
-        """Return a part of a line with paths as they are seen from the folder of the run."""
-        return text.replace(f"{self._folder}/", "") if self._folder else text
 
     def _moved(self, where: str, to: Sequence[str]) -> str:
         """Return the folder after `cd`, as seen from the run's; "" if it lies elsewhere."""

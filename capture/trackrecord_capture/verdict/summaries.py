@@ -5,9 +5,8 @@ them, `tail` the one in front of them. So each is known with the part of an outp
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -30,116 +29,117 @@ class OutputPart(IntEnum):
     """Lines from anywhere in it: `head`, `grep`."""
 
 
+# What begins a word or a line stands behind one sign for that: else each alternative looks anew.
 _N: Final = r"[1-9]\d{0,6}"
 _FAILED: Final = re.compile(
     rf"""
-      \b{_N}\ (?:tests?\ |examples?\ |specs?\ |suites?\ |checks?\ |files?\ )?
+      \b(?:{_N}\ (?:tests?\ |examples?\ |specs?\ |suites?\ |checks?\ |files?\ )?
           (?:failed|failing|failures?|errors?|errored|fails?|FAILED)\b
-    | ^\s*{_N}\ fail$ | \b(?:Failed|Failures|Errors):\s{{0,8}}{_N}\b | \bfailed\ {_N}\b
-    | ^FAILED\b | \bFAILED\ \((?:failures|errors)=        # unittest, pytest's short summary
-    | ^\s{{0,8}}FAIL(?:URES)?[!:\ \t] | ^---\ FAIL: | ^FAIL$ | ^ERRORS!$
-    | ^\s{{0,40}}not\ ok\b(?![^\n]{{0,200}}\#\ (?i:todo|skip))
-    | ^[#ℹ]\ (?:fail|cancelled)\s{{1,4}}{_N}\b            # TAP, node --test
-    | \btest\ result:\ FAILED | ^error(?:\[[\w-]{{1,40}}\])?: | \bTEST(?:S)?\ FAILED\b
-    | \berror\ TS\d+: | ^Type\ error: | \bFound\ {_N}\ (?:errors?|issues?|problems?|diagnostics?)\b
-    | :\d{{1,7}}:\ (?:fatal\ )?error:\ | ^\S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:[ ]
-    | ^\S{{1,250}}:\d{{1,7}}:\d{{1,5}}:\ [A-Z]\d{{3,4}}\b | \bSC\d{{4}}\ \(
-    | ✖\ {_N}\ problems?\ \((?!0\ errors) | ^{_N}\ issues?[:.] | \b{_N}\ offenses?\ detected
-    | \bBUILD\ (?:FAILED|FAILURE)\b | ^g?make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule)
-    | ^npm\ (?:ERR!|error)\ Test | \b\d{{1,3}}%\ tests\ passed,\ {_N}\ tests?\ failed | ^Failed!
-    | ^Would\ reformat | \bwould\ be\ reformatted\b | \bCode\ style\ issues\ found | \bELIFECYCLE\b
-    | (?<!\b0\ )\b[Tt]ests?\ failed\b
-    | \b[Bb]uild\ (?:failed|FAILED)\b | \bFailed\ to\ compile\b | \bSome\ tests\ failed\b
-    | ^│\ Error: | \.Failed$ | \b{_N}\ chart\(s\)\ failed | \bevaluation\ failed\ :\(
-    | ^Failed\ \d{{1,6}}/\d | :\ FAIL$ | \bSession\ \S{{1,80}}\ failed\b
-    | ^nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
-    | ^Failed\ tasks:
-    | \bcoverage\b[^\n]{{0,120}}\bnot\ (?:met|reached)\b
+      | (?:Failed|Failures|Errors):\s{{0,8}}{_N}\b | failed\ {_N}\b
+      | FAILED\ \((?:failures|errors)= | test\ result:\ FAILED | TEST(?:S)?\ FAILED\b
+      | error\ TS\d+: | Found\ {_N}\ (?:errors?|issues?|problems?|diagnostics?)\b | SC\d{{4}}\ \(
+      | {_N}\ offenses?\ detected | BUILD\ (?:FAILED|FAILURE)\b
+      | \d{{1,3}}%\ tests\ passed,\ {_N}\ tests?\ failed | would\ be\ reformatted\b
+      | Code\ style\ issues\ found | ELIFECYCLE\b | [Bb]uild\ (?:failed|FAILED)\b
+      | Failed\ to\ compile\b | Some\ tests\ failed\b | {_N}\ chart\(s\)\ failed
+      | evaluation\ failed\ :\( | Session\ \S{{1,80}}\ failed\b
+      | coverage\b[^\n]{{0,120}}\bnot\ (?:met|reached)\b)
+    | ^(?:\s*{_N}\ fail$ | FAILED\b | \s{{0,8}}FAIL(?:URES)?[!:\ \t] | ---\ FAIL: | FAIL$
+      | ERRORS!$ | \s{{0,40}}not\ ok\b(?![^\n]{{0,200}}\#\ (?i:todo|skip))
+      | [#ℹ]\ (?:fail|cancelled)\s{{1,4}}{_N}\b | error(?:\[[\w-]{{1,40}}\])?: | Type\ error:
+      | \S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:[ ]
+      | \S{{1,250}}:\d{{1,7}}:\d{{1,5}}:\ [A-Z]\d{{3,4}}\b | {_N}\ issues?[:.]
+      | g?make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule) | npm\ (?:ERR!|error)\ Test | Failed!
+      | Would\ reformat | │\ Error: | Failed\ \d{{1,6}}/\d | nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
+      | Failed\ tasks:)
+    | :\d{{1,7}}:\ (?:fatal\ )?error:[ ] | ✖\ {_N}\ problems?\ \((?!0\ errors)
+      | (?<!\b0\ )\b[Tt]ests?\ failed\b | \.Failed$ | :\ FAIL$
     """,
     re.VERBOSE,
 )
 # A failure anywhere is told in the very same line.
 _PASSED_IN_ALL: Final = re.compile(
     rf"""
-      ^Test\ Suites:\ [^\n]{{0,80}}\b{_N}\ passed,        # jest
-    | ^ok\ \|\ {_N}\ passed\ | \bSummary\ \[[^\]\n]{{1,20}}\][^\n]{{0,40}}\b{_N}\ passed
-    | ^OK\ \({_N}\ tests?, | \b{_N}\ examples?,\ 0\ failures(?!,\ {_N}\ error)
-    | \b{_N}\ tests?,\ 0\ failures\b | \b{_N}\ runs,\ \d+\ assertions,\ 0\ failures,\ 0\ errors
-    | \b100%\ tests\ passed,\ 0\ tests\ failed\ out\ of\ {_N}\b
-    | \btotal:\ {_N},\ failed:\ 0,\ succeeded:\ {_N}\b
-    | \bExecuted\ [^\n]{{0,40}}\btests?:\ [^\n]{{0,20}}\b{_N}\ tests?\ pass(?:es)?\b
-    | \bSuccess:\ no\ issues\ found\ in\ {_N}\b | \b0\ errors,\ 0\ warnings | \(0\ errors,\ \d+\ w
-    | ^0\ issues\. | \bAll\ matched\ files\ use\ Prettier | ^{_N}\ files?\ already\ formatted$
-    | \b{_N}\ files?\ inspected,\ no\ offenses\ detected\b | \[OK\]\ No\ errors\b
-    | ^Success!\ The\ configuration\ is\ valid | \b{_N}\ chart\(s\)\ linted,\ 0\ chart\(s\)\ failed
-    | \bAll\ specs\ passed! | \bAll\ tests\ passed[!.]$ | \bcongratulations\ :\) | ^Result:\ PASS$
-    | ^{_N}\ features?\ passed,\ 0\ failed\b | \b({_N})\ of\ \1\ test\ suites\b[^\n]{{0,60}}\ passed
-    | \bContracts:\ {_N}\ kept,\ 0\ broken\b | \bfound\ 0\ errors\ and\ 0\ warnings\b
+      \b(?:Summary\ \[[^\]\n]{{1,20}}\][^\n]{{0,40}}\b{_N}\ passed
+      | {_N}\ examples?,\ 0\ failures(?!,\ {_N}\ error) | {_N}\ tests?,\ 0\ failures\b
+      | {_N}\ runs,\ \d+\ assertions,\ 0\ failures,\ 0\ errors
+      | 100%\ tests\ passed,\ 0\ tests\ failed\ out\ of\ {_N}\b
+      | total:\ {_N},\ failed:\ 0,\ succeeded:\ {_N}\b
+      | Executed\ [^\n]{{0,40}}\btests?:\ [^\n]{{0,20}}\b{_N}\ tests?\ pass(?:es)?\b
+      | Success:\ no\ issues\ found\ in\ {_N}\b | 0\ errors,\ 0\ warnings
+      | All\ matched\ files\ use\ Prettier | {_N}\ files?\ inspected,\ no\ offenses\ detected\b
+      | {_N}\ chart\(s\)\ linted,\ 0\ chart\(s\)\ failed | All\ specs\ passed!
+      | All\ tests\ passed[!.]$ | congratulations\ :\)
+      | ({_N})\ of\ \1\ test\ suites\b[^\n]{{0,60}}\ passed | Contracts:\ {_N}\ kept,\ 0\ broken\b
+      | found\ 0\ errors\ and\ 0\ warnings\b)
+    | ^(?:Test\ Suites:\ [^\n]{{0,80}}\b{_N}\ passed, | ok\ \|\ {_N}\ passed[ ]
+      | OK\ \({_N}\ tests?, | 0\ issues\. | {_N}\ files?\ already\ formatted$
+      | Success!\ The\ configuration\ is\ valid | Result:\ PASS$
+      | {_N}\ features?\ passed,\ 0\ failed\b)
+    | \(0\ errors,\ \d+\ w | \[OK\]\ No\ errors\b
     """,
     re.VERBOSE,
 )
 # A failure is told in a line behind it, if not in the same.
 _PASSED_IN_END: Final = re.compile(
     rf"""
-      \b{_N}\ passed\b[^\n]{{0,200}}\ in\ [\d.]+\ ?s                  # pytest
-    | ^\s*Tests\s+[^\n]{{0,60}}\b{_N}\ passed\b[^\n]{{0,60}}\(\d+\)$  # vitest
-    | ^ok\s+\S{{1,250}}\s+(?:[\d.]+s|\(cached\))(?!\ \[no\ tests)     # go
-    | \btest\ result:\ ok\.\ {_N}\ passed | ^\s*{_N}\ passing\b | ^[#ℹ]\ pass\s+{_N}\b
-    | ^\s*{_N}\ pass$ | \bExecuted\ {_N}\ tests?,\ with\ 0\ failures
-    | \bSession\ \S{{1,80}}\ was\ successful | \bsucceeded\ {_N},\ failed\ 0\b
-    | ^\s*Tasks:\s+({_N})\ successful,\ \1\ total | \bChecked\ {_N}\ files?\ in\b
+      \b(?:{_N}\ passed\b[^\n]{{0,200}}\ in\ [\d.]+\ ?s | test\ result:\ ok\.\ {_N}\ passed
+      | Executed\ {_N}\ tests?,\ with\ 0\ failures | Session\ \S{{1,80}}\ was\ successful
+      | succeeded\ {_N},\ failed\ 0\b | Checked\ {_N}\ files?\ in\b)
+    | ^(?:\s*Tests\s+[^\n]{{0,60}}\b{_N}\ passed\b[^\n]{{0,60}}\(\d+\)$
+      | ok\s+\S{{1,250}}\s+(?:[\d.]+s|\(cached\))(?!\ \[no\ tests) | \s*{_N}\ passing\b
+      | [#ℹ]\ pass\s+{_N}\b | \s*{_N}\ pass$ | \s*Tasks:\s+({_N})\ successful,\ \1\ total)
     """,
     re.VERBOSE,
 )
 # A failure may be told in any other line.
 _PASSED_IN_WHOLE: Final = re.compile(
     rf"""
-      \b{_N}\ (?:tests?\ |specs?\ |suites?\ )?passed\b | ^Passed!\s+-\s+Failed:\s+0,\ Passed:\s+{_N}
-    | \bAll\ checks\ passed | \bno\ issues\ found\b | \.Passed$ | ^All\ tests\ successful
-    | \bTests\ run:\ {_N},\ Failures:\ 0,\ Errors:\ 0\b
+      \b(?:{_N}\ (?:tests?\ |specs?\ |suites?\ )?passed\b | All\ checks\ passed
+      | no\ issues\ found\b | Tests\ run:\ {_N},\ Failures:\ 0,\ Errors:\ 0\b)
+    | ^(?:Passed!\s+-\s+Failed:\s+0,\ Passed:\s+{_N} | All\ tests\ successful)
+    | \.Passed$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 # That it was built; tests say more.
 _BUILT: Final = re.compile(
     r"""
-      \bBUILD\ SUCCESS(?:FUL)?\b | \b[Cc]ompiled\ successfully\b | \bbuilt\ in\ [\d.]+\ ?m?s$
-    | ^\[100%\]\ Built\ target\ | ^\s*Finished\ `?(?:dev|release)\b | \bBuild\ succeeded\b
-    | ^\[success\]\ Total\ time | \bBuild\ completed\ successfully\b
+      \b(?:BUILD\ SUCCESS(?:FUL)?\b | [Cc]ompiled\ successfully\b | built\ in\ [\d.]+\ ?m?s$
+      | Build\ succeeded\b | Build\ completed\ successfully\b)
+    | ^(?:\[100%\]\ Built\ target[ ] | \s*Finished\ `?(?:dev|release)\b | \[success\]\ Total\ time)
     """,
     re.VERBOSE,
 )
 # The check did not run, or there was nothing that it could check.
 _NOT_RUN: Final = re.compile(
     r"""
-      \bcommand\ not\ found\b | \bnot\ found:\ \w | \bNo\ module\ named\ ['"]?(?:pytest|unittest|
-        mypy|ruff|tox|nox|flake8|pylint|coverage)\b | \bno\ tests\ ran\b | \bNo\ tests?\ found\b
-    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b
-    | \b(?:missing\ script:|Script\ not\ found\b)
-    | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal | \bunrecognized\ subcommand\b
-    | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b | \b0\ (?:tests|specs)\ found\b
-    | \bno\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | \[no\ tests\ to\ run\]
-    | \[no\ test\ files\] | \bmatched\ no\ packages\b
-    | \bno\ tests?\ (?:was|were)\ (?:executed|found
-        |run)\b | \bNo\ tests?\ executed\b | \bno\ test\ (?:modules|targets\ were)\ found\b
-    | \bTests\ are\ skipped\b | \bNo\ test\ (?:is\ available|matches) | \btest\w*\ NO-SOURCE\b
-    | \btest\ result:\ ok\.\ 0\ passed | \b0\ (?:passing\b|runs,|examples,\ 0\ failures(?!,))
-    | ^(?:signal:\ )?[kK]illed$
-    | \b0\ tests(?:,|\ ran\b|\ run\b) | \bExecuted\ 0\ tests\b | ^ok\ \|\ 0\ passed\ | ^1\.\.0\b
-    | ^[#ℹ]\ tests\ 0$ | ^Tests:\s+(?:\d+\ skipped,\ )?\d+\ total$ | ^Result:\ NOTESTS
-    | \bTests\s+(\d+)\ skipped\ \(\1\)$
-    | ^=*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s
-    | \bfilters\ did\ not\ match\ any\ test | \bno\ (?:\w+\ )?spec\ files\ were\ found
-    | \bTotal\ number\ of\ tests\ run:\ 0\b | \bCouldn['’]t\ find\ any\ files\ to\ test
-    | \b([1-9]\d*)\ tests?,\ 0\ failures,\ \2\ excluded\b | \bNo\ matching\ test\ cases\b
-    | \bNo\ (?:Python|source|input)\ ?files\b | \bNo\ inputs\ were\ found\b
-    | \bno\ files\ to\ check\b
-    | \bNo\ files\ (?:matching|were\ processed)\b | \bThere\ are\ no\ \.py | \bno\ go\ files\ to\b
-    | \bcan't\ read\ file\b | \bopenBinaryFile:\ does\ not\ exist | \bChecked\ 0\ files\b
-    | \bfile\ or\ directory\ not\ found: | \bSessions\ not\ found: | \bCould\ not\ find\ '/
-    | \bprovided\ environments\ not\ found\b | ^>\ echo\ (?![^\n]{0,200}&&)
-    | ^Error:\ no\ test\ specified
-    | \bNo\ (?:projects|packages|workspaces|tasks)\ (?:matched|found|were\ (?:run|executed))
+      \b(?:command\ not\ found\b | not\ found:\ \w
+      | No\ module\ named\ ['"]?(?:pytest|unittest|mypy|ruff|tox|nox|flake8|pylint|coverage)\b
+      | no\ tests\ ran\b | No\ tests?\ found\b | collected\ 0\ items\b
+      | No\ rule\ to\ make\ target\b | (?:missing\ script:|Script\ not\ found\b)
+      | can't\ open\ file\b | is\ not\ recognized\ as\ an\ internal | unrecognized\ subcommand\b
+      | No\ test\ files?\ found | Ran\ 0\ tests\b | 0\ (?:tests|specs)\ found\b
+      | no\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | matched\ no\ packages\b
+      | no\ tests?\ (?:was|were)\ (?:executed|found|run)\b | No\ tests?\ executed\b
+      | no\ test\ (?:modules|targets\ were)\ found\b | Tests\ are\ skipped\b
+      | No\ test\ (?:is\ available|matches) | test\w*\ NO-SOURCE\b | test\ result:\ ok\.\ 0\ passed
+      | 0\ (?:passing\b|runs,|examples,\ 0\ failures(?!,)) | 0\ tests(?:,|\ ran\b|\ run\b)
+      | Executed\ 0\ tests\b | Tests\s+(\d+)\ skipped\ \(\1\)$
+      | filters\ did\ not\ match\ any\ test | no\ (?:\w+\ )?spec\ files\ were\ found
+      | Total\ number\ of\ tests\ run:\ 0\b | Couldn['’]t\ find\ any\ files\ to\ test
+      | ([1-9]\d*)\ tests?,\ 0\ failures,\ \2\ excluded\b | No\ matching\ test\ cases\b
+      | No\ (?:Python|source|input)\ ?files\b | No\ inputs\ were\ found\b | no\ files\ to\ check\b
+      | No\ files\ (?:matching|were\ processed)\b | There\ are\ no\ \.py | no\ go\ files\ to\b
+      | can't\ read\ file\b | openBinaryFile:\ does\ not\ exist | Checked\ 0\ files\b
+      | file\ or\ directory\ not\ found: | Sessions\ not\ found: | Could\ not\ find\ '/
+      | provided\ environments\ not\ found\b
+      | No\ (?:projects|packages|workspaces|tasks)\ (?:matched|found|were\ (?:run|executed)))
+    | ^(?:(?:signal:\ )?[kK]illed$ | ok\ \|\ 0\ passed[ ] | 1\.\.0\b | [#ℹ]\ tests\ 0$
+      | Tests:\s+(?:\d+\ skipped,\ )?\d+\ total$ | Result:\ NOTESTS
+      | =*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s | >\ echo\ (?![^\n]{0,200}&&)
+      | Error:\ no\ test\ specified)
+    | \[no\ tests\ to\ run\] | \[no\ test\ files\]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -183,21 +183,27 @@ _OF_TESTS: Final = re.compile(
 
 # One of these stands in every line that tells something, and in few others.
 _HINTS: Final = (
-    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "reformat", "lifecycle",
-    "***", "not found", "no module", "no rule", "script", "compile", "prettier", "killed",
-    "kept", "recog", "can't", "offense", "built", "finished `", "formatted", "chart", "is valid",
-    "spec", "suite", "example", " runs,", "feature", "skipped", "deselected", "no packages",
-    "no files", "no go files", "no input", "no source", "no python", "no .py", "1..", "exist",
-    "inspected",
-    "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
-    "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
-    "code style", "matched", "no tasks",
+    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "format", "lifecycle",
+    "***", "no ", "not ", "nothing", "no-source", "script", "compile", "prettier", "killed",
+    "kept", "recog", "can't", "offense", "built", "finished `", "chart", "is valid", "spec",
+    "suite", "example", " runs,", "feature", "skipped", "deselected", "1..", "exist", "checked ",
+    "executed", "congrat", "tasks:", "session", "> echo", "up to date", "collected", "find",
+    "cancelled", "code style", "matched", "diagnos",
 )  # fmt: skip
 # One of these stands in every line that says that nothing ran.
 _NOT_RUN_HINTS: Final = (
-    "no", "0", "killed", "skipped", "deselected", "total", "excluded", "recognized",
-    "missing script", "can't", "couldn", "> echo",
+    "no ", "not ", "nothing", "no-source", "notests", "0 test", "0 spec", "0 item", "0 pass",
+    "0 runs", "0 example", "0 file", "tests 0", "run: 0", "..0", "killed", "skipped",
+    "deselected", "total", "excluded", "recognized", "missing script", "can't", "couldn", "> echo",
+    "openbinaryfile",
 )  # fmt: skip
+# One of these, or dots, in every line that holds a result of tests.
+_RESULT_HINTS: Final = (
+    "pass", "fail", "skip", "pending", "succe", "test", "spec", "suite", "scenario", "example",
+    "assert", "error", "total", "ok", "run", " +", ".go:", *"✓✔√✗✘✖×✕",
+)  # fmt: skip
+_DOTS: Final = re.compile(r"[.FEsxS]{3}")
+_CUT_HINTS: Final = ("truncated", "omitted")
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 # A number that is no part of a version, a path or a place.
@@ -248,8 +254,6 @@ class OutputSummary(msgspec.Struct, frozen=True):
     of_tests: bool = False
 
 
-# The verdict, the findings and the checks of a run ask for the same outputs in turn.
-@lru_cache(maxsize=512)
 def summary_of(
     output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool | None = None
 ) -> OutputSummary | None:
@@ -271,7 +275,8 @@ def summary_of(
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     lines = list(_telling_lines(text))
-    not_run = [_not_run(line, of_tests) for line in lines]
+    hints = _hints_in(text, _NOT_RUN_HINTS)
+    not_run = [_not_run(line, of_tests, hints) for line in lines]
     nothing = next((said for said in reversed(not_run) if said), None)
     lines = [line for line, said in zip(lines, not_run, strict=True) if said is None]
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
@@ -289,16 +294,21 @@ def part_of(output: str, most: int | None) -> OutputPart:
     if most == 0 or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
         return OutputPart.SOME
     is_end = most is not None and output.count("\n") + 1 >= most
-    return OutputPart.END if is_end or _CUT.search(output) else OutputPart.WHOLE
+    may_be_cut = is_end or _hints_in(output, _CUT_HINTS)
+    return OutputPart.END if is_end or (may_be_cut and _CUT.search(output)) else OutputPart.WHOLE
 
 
 def has_test_result(output: str) -> bool:
     """Return whether an output holds a result of tests: without one, none of them ran."""
     if len(output) > 2 * _MOST_AT_ENDS:
         output = f"{output[:_MOST_AT_ENDS]}\n{output[-_MOST_AT_ENDS:]}"
+    text = _ANSI.sub("", output)
+    hints = _hints_in(text, _RESULT_HINTS)
     return any(
-        _RESULT.search(line) and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
-        for line in _ANSI.sub("", output).splitlines()
+        (_holds(line, hints) or _DOTS.match(line))
+        and _RESULT.search(line)
+        and not (_OF_TASKS.match(line) or _NUMBERED.search(line))
+        for line in text.splitlines()
     )
 
 
@@ -307,25 +317,31 @@ def has_finding(output: str) -> bool:
     return _FINDING.search(output) is not None
 
 
+def _hints_in(text: str, hints: Sequence[str]) -> list[str]:
+    """Return those of the hints that are anywhere in a text."""
+    lower = text.lower()
+    return [hint for hint in hints if hint in lower]
+
+
+def _holds(line: str, hints: Sequence[str]) -> bool:
+    lower = line.lower()
+    for hint in hints:  # noqa: SIM110 - a generator takes three times as long
+        if hint in lower:
+            return True
+    return False
+
+
 def _telling_lines(text: str) -> Iterator[str]:
     """Yield the lines that may tell something."""
-    lower = text.lower()
-    hints = [hint for hint in _HINTS if hint in lower]
+    hints = _hints_in(text, _HINTS)
     for line in text.splitlines():
-        lower = line.lower()
-        for hint in hints:
-            if hint in lower:
-                yield line.rstrip()
-                break
-        else:
-            if (":" in line or "SC" in line) and _FINDING.search(line):
-                yield line.rstrip()
+        is_place = ":" in line or "SC" in line
+        if _holds(line, hints) or (is_place and _FINDING.search(line)):
+            yield line.rstrip()
 
 
-def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
-    lower = line.lower()
-    may_be = any(hint in lower for hint in _NOT_RUN_HINTS)
-    found = _NOT_RUN.search(line) if may_be else None
+def _not_run(line: str, of_tests: bool | None, hints: Sequence[str]) -> OutputSummary | None:
+    found = _NOT_RUN.search(line) if _holds(line, hints) else None
     found = found or (_UP_TO_DATE.search(line) if of_tests else None)
     return OutputSummary(passed=None, says=_shown(line, found)) if found else None
 

@@ -14,8 +14,9 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -98,6 +99,13 @@ class ProjectClaims:
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE_NAME
+        self._answer = lru_cache(maxsize=1024)(lambda _writes, ask, *asked: ask(*asked))
+
+    def _writes(self) -> object:
+        """Return the count of writes in the head of SQLite's file: an answer holds as long."""
+        with suppress(OSError), self._path.open("rb") as file:
+            return file.read(28)[24:]
+        return object()
 
     def project(self, repository: Repository, known: str = "") -> str:
         """Return the project of a repository; the first one of a name has that name for good.
@@ -109,7 +117,10 @@ class ProjectClaims:
         Raises:
             StoreUnfit: the file cannot be used.
         """
-        repository = _storable(repository)
+        project: str = self._answer(self._writes(), self._project, _storable(repository), known)
+        return project
+
+    def _project(self, repository: Repository, known: str) -> str:
         with self._opened() as connection:
             project = known or _claimed(connection, repository)
             if project is None:
@@ -154,7 +165,10 @@ class ProjectClaims:
         """
         if not self._path.exists():
             return None
-        repository = _storable(repository)
+        known: str | None = self._answer(self._writes(), self._claimed, _storable(repository))
+        return known
+
+    def _claimed(self, repository: Repository) -> str | None:
         with self._opened() as connection:
             known = _claimed(connection, repository)
             if repository.tree or (known and repository.is_remote):

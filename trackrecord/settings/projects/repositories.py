@@ -178,7 +178,7 @@ def _top(path: Path) -> Path | None:
     home = Path.home()
     for top in (path, *path.parents)[:_MOST_PARENTS]:
         # Some keep their home under git; what lies in it belongs to other repositories.
-        if (top / ".git").exists() and (top != home or path == home):
+        if os.path.exists(f"{top}/.git") and (top != home or path == home):  # noqa: PTH110 - fast
             return top
     return None
 

@@ -183,7 +183,9 @@ def fact_of(span: Span) -> Fact:
     raised = _exception(span.events)
     tool, is_tool = "", kind is SpanKind.TOOL
     if is_tool:
-        tool = first_text(attributes, vocabulary.TOOL) or _tool_by_name(span.name)
+        # DSPy names the method of a tool that was called.
+        name = span.name.removeprefix("execute_tool ").removesuffix(".__call__")
+        tool = first_text(attributes, vocabulary.TOOL) or name
     return Fact(
         span=span.span_id,
         parent=span.parent_id,
@@ -229,11 +231,6 @@ def _resumes(attributes: Mapping[str, Any]) -> bool:
         return True
     told = document(given[:_CHAT_CHARS]) if '"resume"' in given else None
     return isinstance(told, Mapping) and told.get("resume") is not None
-
-
-def _tool_by_name(name: str) -> str:
-    """Return the tool that a span's name names: DSPy's is the method of a tool that was called."""
-    return name.removeprefix("execute_tool ").removesuffix(".__call__")
 
 
 def _prompt_id(span: Span) -> str:

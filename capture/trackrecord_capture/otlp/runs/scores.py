@@ -41,16 +41,13 @@ def score_events(
     """
     scores, others = [], []
     for record in records:
-        given = _score_event(record) if _is_score(record) else None
+        named = record.event_name, record.attributes.get("event.name"), record.body
+        given = _score_event(record) if EVENT in named else None
         if given is None:
             others.append(record)
         else:
             scores.append(given)
     return scores, others
-
-
-def _is_score(record: LogRecord) -> bool:
-    return EVENT in (record.event_name, record.attributes.get("event.name"), record.body)
 
 
 def _score_event(record: LogRecord) -> ReportedScore | None:

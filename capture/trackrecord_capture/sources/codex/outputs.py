@@ -58,7 +58,7 @@ def read_output(value: Any) -> Output:  # noqa: ANN401 - decoded JSON
     body = _HEAD.sub("", text, count=1)
     return Output(
         body,
-        _integer(exit_code[1]) if exit_code else None,
+        int(exit_code[1]) if exit_code and len(exit_code[1]) < 12 else None,
         _millis(wall[1]) if wall else None,
         session[1] if session else "",
         is_refused=_REFUSED.match(body) is not None,
@@ -92,10 +92,6 @@ def _text(value: Any) -> tuple[str, bool | None]:  # noqa: ANN401 - decoded JSON
         if isinstance(value.get(name), (str, list)):
             return _text(value[name])[0], is_error
     return "", is_error
-
-
-def _integer(digits: str) -> int | None:
-    return int(digits) if len(digits) < 12 else None
 
 
 def _millis(seconds: str) -> float | None:

@@ -135,7 +135,7 @@ COOKIE: Final = re.compile(
     r"\b((?:set-)?cookie[\"']?\s{0,4}:\s{0,4})[^\"'\r\n]{3,}+", re.IGNORECASE
 )
 
-_NAMES: Final = (
+NAMES: Final = (
     r"pass(?:word|wd|phrase|code)|(?<![A-Za-z])(?:pass|pwd|pw|pat)(?![A-Za-z])|[_-]pwd|pgpassword"
     r"|secrets?|token(?!s|iz|is)|api[ _-]?key|apikey|access[_-]?key|account[_-]?key"
     r"|shared[_-]?access[_-]?\w{0,20}"
@@ -148,7 +148,7 @@ _NAMES: Final = (
 # Each alternative begins with a letter of its own, which is what makes the search quick.
 SEPARATOR: Final = re.compile(r"!={1,2}|=={1,2}|:=?|=>?|：|i(?<=\si)s\s|是|为")
 NAME_BEFORE: Final = re.compile(
-    rf"(?:{_NAMES})[\w.-]{{0,40}}[\\\"'\]]{{0,3}}\s{{0,8}}\Z", re.IGNORECASE
+    rf"(?:{NAMES})[\w.-]{{0,40}}[\\\"'\]]{{0,3}}\s{{0,8}}\Z", re.IGNORECASE
 )
 LONGEST_BEFORE: Final = 96
 VALUE_BEHIND: Final = re.compile(
@@ -170,7 +170,7 @@ NO_VALUE: Final = frozenset(
 )  # fmt: skip
 # --password value, --token=value: any value, whatever it looks like.
 FLAG: Final = re.compile(
-    rf"(-(?<!\S-)-?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"
+    rf"(-(?<!\S-)-?[\w-]{{0,40}}(?:{NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"
     r"(?![-\s])(?:\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s;&|]{1,4096})",
     re.IGNORECASE,
 )
@@ -258,7 +258,7 @@ PHRASES: Final = (
     _rule(
         ("env ", "arg ", "setenv", "setx", "set ", "config", "login ", "connect "),
         r"(\b(?:env|arg|setenv|setx|set(?:\s{1,4}-\w{1,4})?|configure\s{1,4}set|config\s{1,4}set"
-        rf"|login\s{{1,4}}\S{{1,128}}|connect\s{{1,4}}\S{{1,64}})\s{{1,4}}[^\s=]{{0,128}}?(?:{_NAMES})"
+        rf"|login\s{{1,4}}\S{{1,128}}|connect\s{{1,4}}\S{{1,64}})\s{{1,4}}[^\s=]{{0,128}}?(?:{NAMES})"
         rf"[\w.-]{{0,40}}\s{{1,4}})(?![=&|;-]){_VALUE}",
     ),
     # Words for a password in other languages
@@ -275,12 +275,12 @@ PHRASES: Final = (
 # A value in quotes behind a name: in SQL and XML, and as the second argument of a call.
 QUOTED: Final = re.compile(r"(?<=[\s,=])(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}')")
 QUOTED_BEFORE: Final = re.compile(
-    rf"(?:{_NAMES}|identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by)[\w.-]{{0,40}}"
+    rf"(?:{NAMES}|identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by)[\w.-]{{0,40}}"
     r"(?:\s{1,4}|[\"']\s{1,4}value\s?=\s?|[\"']\s{0,4},\s{0,4})\Z",
     re.IGNORECASE,
 )
 ELEMENT: Final = re.compile(
-    rf"(<(?!secret>)[\w:.-]{{0,64}}?(?:{_NAMES})[\w:.-]{{0,40}}(?:\s[^<>\n]{{0,256}})?>)[^<>\n]{{1,4096}}(?=<)",
+    rf"(<(?!secret>)[\w:.-]{{0,64}}?(?:{NAMES})[\w:.-]{{0,40}}(?:\s[^<>\n]{{0,256}})?>)[^<>\n]{{1,4096}}(?=<)",
     re.IGNORECASE,
 )
 
@@ -292,6 +292,6 @@ NAME_HINTS: Final = (
     "shared", "sig", "otp", "pin", "salt", "dsn", "auth", "identified",
     "密码", "口令", "密钥", "令牌",
 )  # fmt: skip
-NAME: Final = re.compile(rf"(?:{_NAMES})", re.IGNORECASE)
+NAME: Final = re.compile(rf"(?:{NAMES})", re.IGNORECASE)
 # What no maker's table knows: a long unbroken word of small and large letters and digits.
 LONG: Final = re.compile(r"(?<![A-Za-z0-9_+/=.-])[A-Za-z0-9_-]{32,}+(?![./\w])={0,2}")

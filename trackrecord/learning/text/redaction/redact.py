@@ -15,6 +15,7 @@ from .detectors import (
     NAME,
     NAME_BEFORE,
     NAME_HINTS,
+    NAMES,
     NO_VALUE,
     OPTIONS,
     PHRASES,
@@ -34,6 +35,7 @@ from .detectors import (
 # Beyond what is kept, so much is read that a secret is seen whole where the cut goes through it.
 _MARGIN: Final = 4096
 _SHORT: Final = 80
+_LONGEST_KEPT: Final = 8192
 _BEHIND_NAME: Final = " \t\r\n\\\"']"
 _FEWEST_DIGITS: Final = 3
 _LONGEST_NAME: Final = 128
@@ -48,19 +50,17 @@ _CHANGES: Final = ("du", "ud", "dl", "ld", "ul", "lu")
 
 
 _BEHIND: Final = rf"\1{PLACEHOLDER}"
-# A flat list: most texts hold no hint, which is found out for each of them.
-_BY_HINT: Final = [
-    [(hint, pattern) for hints, pattern in rules for hint in hints]
-    for rules in (PHRASES, (*OPTIONS, *PHRASES))
-]
 
 
 def redacted(text: str) -> str:
     """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
-    return _remembered(text) if len(text) <= _SHORT else _redacted(text)
+    known = _remembered if len(text) <= _SHORT else _just_redacted
+    return known(text) if len(text) <= _LONGEST_KEPT else _redacted(text)
 
 
 def _redacted(text: str) -> str:
+    if text.isascii() and text.replace("_", "").isalnum():
+        return WORD.sub(_word, text)  # nothing but a form of its own can be in one word
     if "-----" in text or "PuTTY" in text:
         text = PRIVATE_KEY_END.sub(PLACEHOLDER, text)
         text = PRIVATE_KEY.sub(PLACEHOLDER, text)
@@ -68,8 +68,9 @@ def _redacted(text: str) -> str:
         text = URL_PASSWORD.sub(_BEHIND, text)
         text = URL_TOKEN.sub(_BEHIND, text)
     lower = text.lower()
-    text = _after_words(text, lower)
-    if [hint for hint in NAME_HINTS if hint in lower]:
+    has_name = _may_be_name(lower)
+    text = _after_words(text, lower, has_name=has_name)
+    if has_name:
         if "-" in text:
             text = FLAG.sub(_BEHIND, text)
         if "<" in text:
@@ -81,16 +82,18 @@ def _redacted(text: str) -> str:
 
 # Names of tools, of arguments and of files come again and again.
 _remembered = lru_cache(maxsize=4096)(_redacted)
+# A line gives a call its name and its arguments, an error is that of a call and of a run.
+_just_redacted = lru_cache(maxsize=256)(_redacted)
 
 
-def _after_words(text: str, lower: str) -> str:
+def _after_words(text: str, lower: str, *, has_name: bool) -> str:
     if "authorization" in lower:
         text = HEADER.sub(_BEHIND, text)
     if "bearer" in lower:
         text = BEARER.sub(_BEHIND, text)
     if "cookie" in lower:
         text = COOKIE.sub(_BEHIND, text)
-    hinted = [each for hint, each in _BY_HINT[" -" in text] if hint in lower]
+    hinted = [each for hint, each in _BY_HINT[" -" in text, has_name] if hint in lower]
     for pattern in dict.fromkeys(hinted):
         text = pattern.sub(_BEHIND, text)
     return text
@@ -184,10 +187,23 @@ def _quoted(found: Any) -> str:  # noqa: ANN401 - a match
     return f"{value[0]}{PLACEHOLDER}{value[0]}" if is_named else value
 
 
-@lru_cache(maxsize=4096)
-def _may_be_name(word: str) -> bool:
-    lower = word.lower()
-    return any(hint in lower for hint in NAME_HINTS)
+def _may_be_name(text: str) -> bool:
+    lower = text.lower()
+    return bool([hint for hint in NAME_HINTS if hint in lower])
+
+
+# Flat lists, without and with what may be an option or a name: most texts hold no hint, which is
+# found out for each of them.
+_BY_HINT: Final = {
+    (has_option, has_name): [
+        (hint, pattern)
+        for hints, pattern in ((*OPTIONS, *PHRASES) if has_option else PHRASES)
+        for hint in hints
+        if has_name or not (_may_be_name(hint) or NAMES in pattern.pattern)
+    ]
+    for has_option in (False, True)
+    for has_name in (False, True)
+}
 
 
 def _tells_none(value: str, separator: str) -> bool:
