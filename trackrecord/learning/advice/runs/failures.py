@@ -69,7 +69,9 @@ _TELLING: Final = (
     ),
     _Sign(
         re.compile(
-            r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE
+            # Behind a position it is a finding, whatever comes then.
+            r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:|:\d{1,6}\s+error\s",
+            re.IGNORECASE,
         ),
         ("error", "fatal", "err!"),
     ),
