@@ -101,7 +101,7 @@ Caused by: java.io.FileNotFoundException: shop.yml
         ("Build\tpass\t40s\nE2E Tests\tfail\t2m13s\nlint\tpass\t4s", "E2E Tests fail 2m13s"),
         ("a.ts:3:1 lint/noEmpty\n  × Unexpected block.\n  145 │ new Error(x)\nFound 1 error.",
          "Found 1 error."),
-        ("[FAILED] mdl --fix [FAILED]\n✖ mdl --fix:\nplan.md:16 error MD001/heading Levels\nhusky - failed",
+        ("[FAILED] mdl --fix [FAILED]\n✖ mdl:\nplan.md:16 error MD001/heading Levels\nhusky - no",
          "plan.md:16 error MD001/heading Levels"),
         ("Exit code 1", "Exit code 1"),
         ("all is said\nat the end", "at the end"),
