@@ -48,6 +48,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that wait, so that no process waits for them at the end."""
+    items.sort(key=lambda item: "waits" not in item.keywords)
+
+
 class Scheduling(LoadScopeScheduling):
     """Gives each test to a process that is free, and all tests of one long set-up to the same one.
 

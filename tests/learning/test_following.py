@@ -54,7 +54,7 @@ def test_two_successes_make_a_record() -> None:
     assert record.performance.success_rate == 1.0
     assert record.performance.avg_latency_ms == 40
     assert (record.confidence, record.salience, record.version) == (0.8, 1.0, 1)
-    assert record.lifecycle.last_reinforced_at == 100.0
+    assert record.lifecycle.last_reinforced_at == 5.0  # when the newest run ended
     assert record.triggers == (TriggerCounts("go_build+go_test+lint", None, 2, 0),)
     assert record.required_tools == ORDER
     assert [step.tool for step in record.recipe] == list(ORDER)
@@ -81,7 +81,7 @@ def test_new_successes_reinforce_once() -> None:
     assert isinstance(change, RecordUpdate)
     assert change.action is RecordAction.REINFORCED
     assert change.record.salience == pytest.approx(0.6)
-    assert change.record.lifecycle.last_reinforced_at == 200.0
+    assert change.record.lifecycle.last_reinforced_at == 5.0
     assert change.record.version == 2
     assert change.rationale == (
         "7 new successes, 0 new failures; 9 of 9 episodes succeeded; salience 0.5 to 0.6"

@@ -19,7 +19,7 @@ def test_a_document_says_it_all() -> None:
     change = follow(CompetenceRules(), Signature("p", "go_build+go_test", tally), None, 100.0)
     assert isinstance(change, RecordUpdate)
     reading = RecordReading(
-        100.0 + 30 * DAY, fallbacks=["other"], episodes=2, outcome_ids=["o1", "o2"]
+        50.0 + 30 * DAY, fallbacks=["other"], episodes=2, outcome_ids=["o1", "o2"]
     )
     document = document_of(change.record, reading)
     assert json.loads(json.dumps(document)) == document

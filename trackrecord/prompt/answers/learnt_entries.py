@@ -96,9 +96,11 @@ class LearntEntries:
         offered = self.offered.get(name)
         if offered is None or self.known is None:
             return ()
-        fitting = self.fitting[name]
+        left_out = self.fitting[name]
+        if name == "anti_patterns":  # a warning that the counts speak against is none
+            left_out |= offered.refuted
         found = [offer.entry for offer in _by_conditions(offered.offers, offered)]
-        found += [each for each in offered.pool if each.id not in fitting]
+        found += [each for each in offered.pool if each.id not in left_out]
         return tuple(
             [in_language(each, self.known.language) for each in found[: self.known.question.limit]]
         )
