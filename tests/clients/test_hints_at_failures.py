@@ -99,6 +99,7 @@ def test_a_turn_that_ends_unchecked_goes_on_once(agent_name, live, workplace):
     """Where sessions run the tests after such an edit; its model reads why, and may stop then."""
     agent, project = {**AGENTS, **MORE_AGENTS}[agent_name], f"{agent_name}-unchecked"
     place = workplace(project)
+    (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     live("install", agent_name, "--remind")
     # Some refuse to write a file that is there and was not read.
     edits = [Write(place.folder / f"cart{number}.py", "TOTAL = 0\n") for number in range(7)]
