@@ -258,7 +258,6 @@ def test_the_job_has_its_effect(worker: Wakened, task: str) -> None:
     worker.wake_until(is_done, task)
 
 
-@pytest.mark.waits
 def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
     """The worker of one machine, with a pool of threads; it consolidates: a night was missed."""
     log = tmp_path / "log"

@@ -102,7 +102,6 @@ def status(client: redis.Redis, engine: Engine, settings: Settings) -> tuple[str
     return found.verdict, found.memory_full
 
 
-@pytest.mark.waits
 def test_a_worker_that_starts_makes_room(
     client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
 ) -> None:

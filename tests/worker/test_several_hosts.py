@@ -165,7 +165,6 @@ def counted(store: Engine, project: str) -> dict[str, Rows]:
     return {name: found[name] for name in COUNTED}
 
 
-@pytest.mark.waits
 def test_one_is_killed_and_one_is_frozen(
     hosts: list[Settings], client: redis.Redis, engine: Engine, tmp_path: Path
 ) -> None:

@@ -72,7 +72,6 @@ def quick(home: Path) -> Settings:
     return load_settings(home=home, claim_idle_s=1.0)
 
 
-@pytest.mark.waits
 @pytest.mark.faults
 @pytest.mark.timeout(400)
 @pytest.mark.usefixtures("server")
@@ -113,7 +112,6 @@ def pool(quick: Settings, tmp_path: Path) -> Iterator[tuple[Settings, psutil.Pro
             os.killpg(worker.pid, signal.SIGCONT)
 
 
-@pytest.mark.waits
 @pytest.mark.faults
 @pytest.mark.timeout(400)
 def test_an_idle_minute_of_a_pool(pool: tuple[Settings, psutil.Process]) -> None:
@@ -137,7 +135,6 @@ def test_an_idle_minute_of_a_pool(pool: tuple[Settings, psutil.Process]) -> None
         until(lambda: not says_that_it_learns(settings), every=1.0)
 
 
-@pytest.mark.waits
 @pytest.mark.faults
 def test_remote_control_answers_during_a_long_job(
     settings: Settings, client: redis.Redis, tmp_path: Path
