@@ -82,6 +82,9 @@ def test_new_successes_reinforce_once() -> None:
     assert change.action is RecordAction.REINFORCED
     assert change.record.salience == pytest.approx(0.6)
     assert change.record.lifecycle.last_reinforced_at == 5.0
+    by_hand = replace(record, lifecycle=replace(record.lifecycle, last_reinforced_at=150.0))
+    change = follow(RULES, signature(tally(*[True] * 9)), by_hand, 200.0)
+    assert change.record.lifecycle.last_reinforced_at == 150.0
     assert change.record.version == 2
     assert change.rationale == (
         "7 new successes, 0 new failures; 9 of 9 episodes succeeded; salience 0.5 to 0.6"

@@ -118,7 +118,10 @@ def follow(
     if successes <= 0:
         return RecordUpdate(RecordAction.UPDATED, _next_version(followed, now), standing)
     salience = reinforced(record.salience, record.lifecycle)
-    lifecycle = replace(record.lifecycle, last_reinforced_at=_last_use(signature.tally, now))
+    # What a person did with the record may be newer than its runs.
+    before = record.lifecycle.last_reinforced_at or 0.0
+    last = max(before, _last_use(signature.tally, now))
+    lifecycle = replace(record.lifecycle, last_reinforced_at=last)
     rationale = f"{standing}; salience {record.salience:.4g} to {salience:.4g}"
     stronger = replace(followed, salience=salience, lifecycle=lifecycle)
     return RecordUpdate(RecordAction.REINFORCED, _next_version(stronger, now), rationale)

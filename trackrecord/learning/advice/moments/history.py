@@ -403,10 +403,11 @@ class CallHistory:
             (pattern, len(list(takewhile(operator.not_, reversed(sessions.values())))))
             for pattern, sessions in self._sought.items()
         )
-        never = [
-            each for each in streaks if each[1] >= FEWEST_SESSIONS and not self._is_opened(each[0])
-        ]
-        return tuple(sorted(never, key=lambda each: (-each[1], each[0]))[:_MOST_NEVER])
+        long = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
+        ordered = sorted(long, key=lambda each: (-each[1], each[0]))
+        # Every file that is known is looked at for each: no more of them than are told.
+        never = (each for each in ordered if not self._is_opened(each[0]))
+        return tuple(islice(never, _MOST_NEVER))
 
     def _is_opened(self, pattern: str) -> bool:
         fits = re.compile(translate(f"*/{pattern.removeprefix('**/')}")).match

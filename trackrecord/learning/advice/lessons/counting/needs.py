@@ -32,13 +32,7 @@ _Call = tuple[int, int, bool]
 
 @dataclass(frozen=True)
 class _Pair:
-    """A tool, a caller whose earlier call makes a difference, and the difference.
-
-    Attributes:
-        positions: the runs in which it was called after that one.
-        without: the runs in which it was called without.
-        failing_without: those of them in which it failed.
-    """
+    """A tool, a caller whose earlier call makes a difference, and the difference."""
 
     tool: int
     earlier: int
@@ -47,9 +41,8 @@ class _Pair:
     difference: float
     error: float
     probability: float
-    positions: tuple[int, ...]
-    without: tuple[int, ...]
-    failing_without: tuple[int, ...]
+    calls: list[_Call]
+    bit: int
 
 
 def find_needs(history: History, _rules: LessonRules) -> Iterator[Finding]:
@@ -156,10 +149,7 @@ def _pair(history: History, tool: int, calls: list[_Call], bit: int, caller: int
     n, hits, m, other_hits = (sum(column) for column in zip(*rows, strict=True))
     deviate = as_normal(difference / error, count - 1) if error else 0.0
     return _Pair(
-        tool, caller, (hits, n), (other_hits, m), difference, error, two_sided(deviate),
-        _runs(position for position, earlier, _ in calls if earlier & bit),
-        _runs(position for position, earlier, _ in calls if not earlier & bit),
-        _runs(position for position, earlier, failed in calls if failed and not earlier & bit),
+        tool, caller, (hits, n), (other_hits, m), difference, error, two_sided(deviate), calls, bit
     )  # fmt: skip
 
 
@@ -173,19 +163,21 @@ def _finding(history: History, pair: _Pair) -> Finding:
     high = min(1.0, pair.difference + Z * pair.error)
     tool, earlier = tool_text(who), tool_text(before)
     (hits, n), (other_hits, m) = pair.with_calls, pair.without_calls
+    without = [call for call in pair.calls if not call[1] & pair.bit]
+    failing = _runs(call[0] for call in without if call[2])
     return Finding(
         kind=LessonKind.NEEDS_FIRST,
         subject=(*who, *before),
         tools=(who.tool, before.tool),
         actor=who.actor,
-        positions=pair.positions,
+        positions=_runs(call[0] for call in pair.calls if call[1] & pair.bit),
         calls=n + m,
         failing_calls=n + m - hits - other_hits,
         interval=(low, high),
         effect=pair.difference,
         sure=max(0.0, low),
         # What it needed it may need no more.
-        is_over=span_of(history, pair.without, pair.failing_without).is_over,
+        is_over=span_of(history, _runs(call[0] for call in without), failing).is_over,
         remedy={
             "en": f"it succeeded in {hits} of {n} calls with {earlier[0]} earlier in the run, in "
             f"{other_hits} of {m} calls without",
