@@ -13,9 +13,12 @@ from sqlalchemy import Engine
 
 from tests.forgetting.told_store import HOUR, NOW, RULES, Told
 from tests.forgetting.whole_store import whole
+from tests.store.teaching import note_states_of
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.store.database.engine import connect_store
+from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.read import read_changes
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store, move_outcomes
 
@@ -236,9 +239,6 @@ class Both:
         if not right:
             assert all(not rows for name, rows in left.items() if name != "projects")
             return
-        if self.in_batches:
-            # The numbers of the moment are those between two halves of a batch.
-            del right["pattern_transitions"]
         for name, rows in right.items():
             assert left[name] == rows, (name, left[name], rows)
         assert self.store.answers(now) == self.rest.answers(now)
@@ -364,6 +364,30 @@ def test_the_hints_in_a_forgotten_session_go_with_it(engine, subject, calls):
     left = whole(engine, store.project, at=NOW + HOUR)["hints"]
     assert len(left) == 1
     assert "h2" in left[0]
+
+
+def test_the_history_of_a_state_keeps_no_numbers_of_what_is_forgotten(engine):
+    """Its changes remain, without counts; where nothing is lost, with them; the next one counts."""
+    store = Told(engine, RULES, f"p{next(_projects)}")
+    reported = {"success": True, "patterns": ["shared"]}
+    store.learn(
+        [with_task({"outcome_id": f"o{n}", "source": "bob"} | reported) for n in (1, 2)], NOW
+    )
+    own = {"outcome_id": "o3", "source": "ada", "patterns": ["shared", "own"], "success": True}
+    store.learn([with_task(own)], NOW)
+    assert len(note_states_of(engine, store.project, now=NOW, rules=RULES)) == 2
+    store.forget("source", "bob", NOW + HOUR)
+    note_states_of(engine, store.project, now=NOW + HOUR, rules=RULES)
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, store.project)
+        shared, untouched = (
+            read_changes(connection, project_id, each) for each in ("shared", "own")
+        )
+    assert [(each.after, each.helpful) for each in shared] == [
+        ("established", None),
+        ("candidate", 1),
+    ]
+    assert [(each.after, each.helpful) for each in untouched] == [("candidate", 1)]
 
 
 def test_a_clock_that_was_set_back_between_two_runs_of_consolidation(engine, others):

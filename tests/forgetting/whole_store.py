@@ -51,7 +51,6 @@ from trackrecord.store.patterns.tables import (
     observations,
     pattern_decisions,
     pattern_tags,
-    pattern_transitions,
     patterns,
 )
 
@@ -113,11 +112,11 @@ class _Whole:
             "hints": self._rows(hints, {"id": {}} | own),
             "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
             "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),
-            "patterns": self._rows(patterns, {"id": {}} | own),
-            "observations": self._of(observations, "pattern_id", pattern, {"outcome": outcome}),
-            "pattern_transitions": self._of(
-                pattern_transitions, "pattern_id", pattern, {"id": {}, "decision_id": {}}
+            # The states noted last are those of a moment, as is the history of them.
+            "patterns": self._rows(
+                patterns, {"id": {}, "reported_maturity": {}, "reported_inverted": {}} | own
             ),
+            "observations": self._of(observations, "pattern_id", pattern, {"outcome": outcome}),
             "pattern_decisions": self._of(pattern_decisions, "pattern_id", pattern, {"id": {}}),
             "pattern_tags": self._of(pattern_tags, "pattern_id", pattern, {"id": {}}),
             "criteria": self._rows(criteria, {"id": {}} | own),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
+from tests.store.teaching import note_states_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.estimates import read_estimates
 from trackrecord.resources.experience.lessons import lessons_of
@@ -121,6 +122,7 @@ def test_news_steer_no_terminal(store):
     """Names stay recognisable."""
     name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
     teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
+    note_states_of(store)
     with reading(store) as connection:
         found = changes_between(
             connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1

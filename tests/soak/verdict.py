@@ -31,7 +31,7 @@ from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 ARRIVAL = frozenset({
     "received_at", "last_learnt_at", "created_at", "changed_at", "added_at", "changes", "standing",
     "read_at", "updated_at", "counted_at", "replaced_at", "competence_history",
-    "last_reinforced_at", "pattern_transitions", "memory_changes", "waiting_retractions",
+    "last_reinforced_at", "memory_changes", "waiting_retractions",
     "decision_id", "revision",
 })  # fmt: skip
 _STEPS = re.compile(r'"(?:created_at|updated_at|last_reinforced_at|version)":[^,}]*')

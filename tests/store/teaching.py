@@ -9,11 +9,13 @@ from sqlalchemy import Engine, select
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import BatchChanges, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
+from trackrecord.store.patterns.transitions import Transition, note_states, unnoted_states
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 
@@ -55,6 +57,19 @@ def teach(
     """Learn one batch in one transaction."""
     with writing(store) as connection:
         return learn(connection, list(batch), rules, now=now)
+
+
+def note_states_of(
+    store: Engine, project: str = "default", *, now: float = NOW, rules: Rules = RULES
+) -> tuple[Transition, ...]:
+    """Note what has become of a project's patterns, as whoever refreshes its rankings does."""
+    with reading(store) as connection:
+        _, found = rank_project(connection, project, rules, now=now)
+        unnoted = unnoted_states(connection, project, found, rules, now=now)
+    if unnoted is None:
+        return ()
+    with writing(store) as connection:
+        return note_states(connection, unnoted)
 
 
 @dataclass(frozen=True)

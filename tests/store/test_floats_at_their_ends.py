@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 
-from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, known, note_states_of, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -99,6 +99,7 @@ def test_a_rebuild_forgets_what_no_outcome_says(store: Engine) -> None:
 def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     """History is kept, and not repeated."""
     teach(store, [outcome(n, patterns=["x"], helpful=n > 4) for n in range(12)])
+    note_states_of(store)
 
     def history():
         with reading(store) as connection:
@@ -110,6 +111,7 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     assert before
     rebuild(store)
     rebuild(store, NOW + 1)
+    assert note_states_of(store, now=NOW + 1) == ()
     assert history() == before
 
 

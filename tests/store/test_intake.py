@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, known, note_states_of, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
@@ -79,7 +79,8 @@ def test_each_change_of_state_is_recorded_once_with_its_numbers(store):
     """Candidate, established, proven, and back; the same state is not reported again."""
     for number in range(7):
         teach(store, [outcome(number, patterns=["x"])])
-    seen = [(each.before, each.after, each.evidence.helpful) for each in changes(store, "x")]
+        note_states_of(store)
+    seen = [(each.before, each.after, each.helpful) for each in changes(store, "x")]
     assert seen == [
         (None, "candidate", 1),
         ("candidate", "established", 3),

@@ -74,7 +74,7 @@ def test_a_rebuild_mends_the_counts(store):
     with writing(store) as connection:
         connection.exec_driver_sql("UPDATE outcome_days SET outcomes = outcomes + 5")
         project_id = project_id_of(connection, "default")
-        rebuild_patterns(connection, project_id, RULES, now=NOW, is_history=False)
+        rebuild_patterns(connection, project_id, RULES, now=NOW)
     assert counted(store) == before
 
 

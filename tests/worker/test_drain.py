@@ -10,17 +10,15 @@ import redis
 from sqlalchemy import Engine, event, select, text
 
 from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
-from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.redis.keys import CONSUMER_GROUP
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_worker.jobs import learn_waiting
-from trackrecord_worker.learning.drain import BackgroundStream, BatchSize, _log_changes
+from trackrecord_worker.learning.drain import BackgroundStream, BatchSize
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
 
@@ -349,14 +347,19 @@ def test_a_fault_of_ours_holds_up_nothing(
 
 
 def test_the_log_says_that_a_pattern_changed_and_not_which(
-    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    worker: Services,
+    store_settings: Settings,
+    client: redis.Redis,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Its name would stay in the log after the project was forgotten."""
     caplog.set_level("INFO")
-    _log_changes([Transition(1, "secret-plan", "maturity", "candidate", "proven", 1.0, Evidence())])
+    publish(client, store_settings, *(body(n, patterns=["secret plan"]) for n in range(6)))
+    worker.drain.run()
     # Where it goes depends on which test of the process was first to set up logs.
     said = caplog.text + "".join(capsys.readouterr())
     # Both places, where a test before set up both.
     (line, *_) = (each for each in said.splitlines() if "pattern_changed" in each)
     assert "proven" in line
-    assert "secret" not in line
+    assert "secret" not in said

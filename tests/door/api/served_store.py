@@ -13,6 +13,7 @@ import redis
 from sqlalchemy import Engine
 
 import trackrecord
+from tests.store.teaching import note_states_of
 from trackrecord.artifacts.client import store_output
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
@@ -70,6 +71,7 @@ class ServedStore:
             )
         with writing(self.engine) as connection:
             learn(connection, batch, self.settings.rules, now=now)
+        note_states_of(self.engine, project, now=now, rules=self.settings.rules)
 
     def fill(self, project: str) -> None:
         """Put something of everything into a project."""

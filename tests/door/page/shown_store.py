@@ -15,6 +15,7 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
+from tests.store.teaching import note_states_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.resources.experience.competences import competences_of
 from trackrecord.resources.reports.runs import read_runs
@@ -74,6 +75,7 @@ class ShownStore:
             )
         with writing(self.engine) as connection:
             learn(connection, batch, self.settings.rules, now=now)
+        note_states_of(self.engine, project, now=now, rules=self.settings.rules)
 
     def hand_out(self, project: str, given: Iterable[tuple[str, Sequence[str], bool]]) -> None:
         """Record exposures: the task's id, the entries, and whether they were withheld."""

@@ -216,15 +216,11 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
         aspect: "maturity" or "inversion".
         before: the state it left; null for its first one.
         after: the state it came to.
-        helpful: the helpful verdicts.
+        helpful: the helpful verdicts; null here and below where some of them are forgotten.
         neutral: the neutral ones; they weigh nothing.
         harmful: the harmful ones.
         decayed_helpful: the helpful ones, each weighed by its age.
         decayed_harmful: the harmful ones, each weighed by its age.
-        succeeded: the outcomes whose task reached its goal.
-        feedback: the verdicts that were given as feedback on the pattern alone.
-        helpful_feedback: those of them that are helpful.
-        speakers: the counts of each speaker; empty where they are not known.
         decision: what was decided by hand; null where the evidence brought it about.
         by: who decided.
         reason: why.
@@ -234,15 +230,11 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     aspect: str
     before: str | None
     after: str
-    helpful: int
-    neutral: int
-    harmful: int
-    decayed_helpful: float
-    decayed_harmful: float
-    succeeded: int
-    feedback: int
-    helpful_feedback: int
-    speakers: tuple[SpeakerCountsAnswer, ...]
+    helpful: int | None
+    neutral: int | None
+    harmful: int | None
+    decayed_helpful: float | None
+    decayed_harmful: float | None
     decision: str | None
     by: str | None
     reason: str | None
@@ -250,8 +242,7 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     @classmethod
     def of(cls, stored: PatternChange) -> Self:
         """Return a change on record as an answer."""
-        speakers = tuple(map(SpeakerCountsAnswer.taken, stored.evidence.speakers))
-        return cls.taken(stored, stored.evidence, speakers=speakers, by=stored.actor)
+        return cls.taken(stored, by=stored.actor)
 
 
 class PatternDetails(PatternAnswer, frozen=True, kw_only=True):

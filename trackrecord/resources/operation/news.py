@@ -135,26 +135,28 @@ def _of_patterns(project: str, transitions: list[RecentTransition]) -> Iterator[
         kind, what = _meaning(change)
         if kind is not None:
             numbers = {
-                "helpful": change.helpful,
-                "neutral": change.neutral,
-                "harmful": change.harmful,
+                name: count
+                for name in ("helpful", "neutral", "harmful")
+                if (count := getattr(change, name)) is not None
             }
             text = f"The pattern {quoted(change.content)} {what}."
             yield News(kind, change.at, text, project, change.slug, numbers)
 
 
 def _meaning(change: RecentTransition) -> tuple[NewsKind | None, str]:
-    counts = f"{change.helpful} helpful, {change.harmful} harmful"
+    counts = ""
+    if change.helpful is not None:
+        counts = f" ({change.helpful} helpful, {change.harmful} harmful)"
     if change.aspect == "inversion":
         if change.after == "inverted":
-            return NewsKind.WARNING, f"became a warning by its counts ({counts})"
-        return NewsKind.LIFTED, f"stopped being a warning by its counts ({counts})"
+            return NewsKind.WARNING, f"became a warning by its counts{counts}"
+        return NewsKind.LIFTED, f"stopped being a warning by its counts{counts}"
     if change.after == change.before:
         return None, ""
     if change.after == Maturity.PROVEN:
-        return NewsKind.PROVEN, f"became proven ({counts})"
+        return NewsKind.PROVEN, f"became proven{counts}"
     if change.before == Maturity.PROVEN:
-        return NewsKind.BROKE, f"stopped being proven and is {change.after} now ({counts})"
+        return NewsKind.BROKE, f"stopped being proven and is {change.after} now{counts}"
     return None, ""
 
 

@@ -61,7 +61,20 @@ def build_document(
     most: int = _MOST,
     now: float,
 ) -> RankingsDocument:
-    """Rank all that a project has learnt.
+    """Rank all that a project has learnt; see `rank_project`."""
+    document, _ = rank_project(connection, project, rules, most=most, now=now)
+    return document
+
+
+def rank_project(
+    connection: Connection,
+    project: str,
+    rules: Rules,
+    *,
+    most: int = _MOST,
+    now: float,
+) -> tuple[RankingsDocument, list[Standing]]:
+    """Rank all that a project has learnt; return it with the standings of all its patterns.
 
     Args:
         connection: a reading transaction.
@@ -72,7 +85,7 @@ def build_document(
     """
     found = revision_of(connection, project)
     if found is None:
-        return RankingsDocument(project=project, revision=0, computed_at=now)
+        return RankingsDocument(project=project, revision=0, computed_at=now), []
     project_id, revision = found
     standings = read_standings(connection, project_id, rules, now=now)
     known = read_competences(connection, project_id)
@@ -88,7 +101,7 @@ def build_document(
         connection, project_id, rules.memories, now=now
     )
     criteria = read_criteria(connection, project_id, rules.criteria, now=now)
-    return RankingsDocument(
+    document = RankingsDocument(
         project=project,
         revision=revision,
         computed_at=now,
@@ -125,6 +138,7 @@ def build_document(
         ),
         criteria=_weights(criteria, most),
     )
+    return document, standings
 
 
 def _weights(criteria: Sequence[CriterionStanding], most: int) -> tuple[RankedCriterion, ...]:

@@ -253,7 +253,7 @@ def give_feedback(
         share_projects(it.connection, [it.project])
         counted = take_in_feedback(it.connection, it.project_id, [given], rules, now=it.moment)
     known = _answer_of(given, is_waiting=False)
-    return GivenFeedbackAnswer.taken(known, is_new=bool(counted.recorded))
+    return GivenFeedbackAnswer.taken(known, is_new=bool(counted))
 
 
 def _of_known(it: Transaction, given: GivenFeedback) -> GivenFeedback:

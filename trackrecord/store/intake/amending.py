@@ -26,7 +26,6 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer
 from trackrecord.wire.thinned import is_thinned, thinned
 
 from ..outcomes.entries import entries_of, record, write_entries
-from ..patterns.transitions import Transition
 from .apply_outcomes import BatchIntake
 from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced
 
@@ -45,7 +44,6 @@ class Amended:
     Attributes:
         amended: entries that changed a record.
         projects: the projects of these.
-        transitions: changes of state among the patterns that were touched.
         refused: entries that an outcome has no room for.
         apart: entries of further speakers whose runs have the same id: outcomes of their own, under
             another id; each with the entry that it came as, None for one that was on record.
@@ -53,7 +51,6 @@ class Amended:
 
     amended: int = 0
     projects: frozenset[str] = frozenset()
-    transitions: tuple[Transition, ...] = ()
     refused: tuple[ScoredOutcome, ...] = ()
     apart: tuple[tuple[ScoredOutcome, ScoredOutcome | None], ...] = ()
 
@@ -103,11 +100,10 @@ def amend(taking_in: BatchIntake, given: Sequence[ScoredOutcome]) -> Amended:
         if set(after) != set(entries):
             kept[key] = after
     write_entries(connection, kept)
-    transitions = _take(taking_in, scorer, current, steps)
+    _take(taking_in, scorer, current, steps)
     return Amended(
         sum(map(len, steps.values())),
         frozenset(current[key].outcome.project for key in steps if steps[key]),
-        transitions,
         tuple(refused),
         tuple(apart),
     )
@@ -260,9 +256,8 @@ def _take(
     scorer: OutcomeScorer,
     current: dict[Key, Current],
     steps: dict[Key, list[_Step]],
-) -> tuple[Transition, ...]:
+) -> None:
     """Let the first of the steps of each outcome take effect, then the second, and so on."""
-    transitions: tuple[Transition, ...] = ()
     for turn in range(max(map(len, steps.values()), default=0)):
         due = {key: own[turn] for key, own in steps.items() if turn < len(own)}
         before = [current[key].replaced(due[key].moment) for key in due]
@@ -271,10 +266,9 @@ def _take(
         rows = record(taking_in.connection, taking_in.project_ids, scored)
         row_of = {(each.project, each.outcome_id): row for row, each in rows}
         recorded = [(row_of[each.project, each.outcome_id], each) for each in scored]
-        transitions += taking_in.replace(recorded, before)
+        taking_in.replace(recorded, before)
         for (key, _), (row, outcome) in zip(due.items(), recorded, strict=True):
             current[key] = current_of(row, key[0], outcome)
-    return transitions
 
 
 def _scored(scorer: OutcomeScorer, outcome_id: str, step: _Step) -> ScoredOutcome:

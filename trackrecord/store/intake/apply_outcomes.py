@@ -32,7 +32,6 @@ from ..outcomes.verdicts.verdict_sums import NEVER, Replaced, VerdictSums, settl
 from ..patterns.feedback import count_feedback
 from ..patterns.subtract import settle_patterns, take_back_touches
 from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas
-from ..patterns.transitions import Transition, record_transitions
 
 
 def take_back_feedback(
@@ -182,17 +181,14 @@ class BatchIntake:
     rules: Rules
     now: float
 
-    def add(self, recorded: Sequence[Recorded]) -> tuple[Transition, ...]:
-        """Update every statistic from new records; return the changes of patterns' states."""
+    def add(self, recorded: Sequence[Recorded]) -> None:
+        """Update every statistic from new records."""
         if not recorded:
-            return ()
+            return
         # First what is written for each record alone: nobody else waits for these rows.
         self._note(recorded)
         deltas, feedback = self._deltas(recorded)
-        changed = self._with_feedback(write_deltas(self.connection, deltas))
-        transitions = record_transitions(
-            self.connection, changed.values(), self.rules, bases=self._of_patterns, now=self.now
-        )
+        self._with_feedback(write_deltas(self.connection, deltas))
         credit_memories(
             self.connection,
             self.project_ids,
@@ -204,11 +200,8 @@ class BatchIntake:
         write_criterion_deltas(self.connection, feedback)
         self._credit(recorded)
         self._count(recorded, ())
-        return transitions
 
-    def replace(
-        self, recorded: Sequence[Recorded], replaced: Sequence[Replaced]
-    ) -> tuple[Transition, ...]:
+    def replace(self, recorded: Sequence[Recorded], replaced: Sequence[Replaced]) -> None:
         """Update every statistic from new records that take the place of others.
 
         Args:
@@ -225,12 +218,9 @@ class BatchIntake:
             touched |= take_back_touches(self.connection, some, deltas, bases.patterns)
             told |= take_back_feedback(self.connection, some, feedback, bases.criteria, defaults)
         changed = self._with_feedback(write_deltas(self.connection, deltas))
-        settled = settle_patterns(self.connection, touched, changed.values())
+        settle_patterns(self.connection, touched, changed.values())
         retract_episodes(self.connection, replaced)
         replace_runs(self.connection, replaced)
-        transitions = record_transitions(
-            self.connection, settled, self.rules, bases=self._of_patterns, now=self.now
-        )
         for (_, outcome), before in zip(recorded, replaced, strict=True):
             amend_credit(
                 self.connection,
@@ -253,11 +243,6 @@ class BatchIntake:
             ],
         )
         self._count(recorded, replaced)
-        return transitions
-
-    @property
-    def _of_patterns(self) -> dict[int, DecayBasis]:
-        return {project_id: bases.patterns for project_id, bases in self.bases.items()}
 
     def _with_feedback(
         self, changed: Mapping[PatternKey, PatternRow]

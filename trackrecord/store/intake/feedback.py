@@ -5,7 +5,6 @@ pattern, or the memory itself, may still be on its way.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
 
@@ -23,21 +22,7 @@ from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import decay_bases, projects
 from ..outcomes.verdicts.verdict_sums import VerdictSums
 from ..patterns.feedback import count_feedback
-from ..patterns.transitions import Transition, record_transitions
 from .rebase import bases_for_writing
-
-
-@dataclass(frozen=True)
-class CountedFeedback:
-    """The result of counting feedback.
-
-    Attributes:
-        recorded: what was not on record already.
-        transitions: changes of state among the patterns that it is about.
-    """
-
-    recorded: tuple[GivenFeedback, ...]
-    transitions: tuple[Transition, ...] = ()
 
 
 def take_in_feedback(
@@ -47,26 +32,23 @@ def take_in_feedback(
     rules: Rules,
     *,
     now: float,
-) -> CountedFeedback:
-    """Record feedback of one project and update every statistic from the new part.
+) -> tuple[GivenFeedback, ...]:
+    """Record feedback of one project and update every statistic from the new part; return that.
 
     Args:
         connection: within a writing transaction that has done nothing else yet.
         project_id: the project.
         given: the feedback, in any order.
-        rules: what it counts for, and what decides a state.
+        rules: what it counts for.
         now: seconds since the epoch.
     """
     bases = _bases_alone(connection, project_id, rules, now)
     new = record_feedback(connection, project_id, given)
     if not new:
-        return CountedFeedback(())
+        return ()
     note_rules(connection, {project_id}, rules.recorded)
     slugs = [each.name for each in new if each.subject == "pattern"]
-    changed = count_feedback(connection, project_id, slugs, bases.patterns)
-    transitions = record_transitions(
-        connection, changed.values(), rules, bases={project_id: bases.patterns}, now=now
-    )
+    count_feedback(connection, project_id, slugs, bases.patterns)
     memory_ids = [each.name for each in new if each.subject == "memory"]
     if memory_ids:
         lock_memories(connection, project_id)
@@ -82,7 +64,7 @@ def take_in_feedback(
         .where(projects.c.id == project_id)
         .values(revision=next_revision(clock_of(now)))
     )
-    return CountedFeedback(tuple(new), transitions)
+    return tuple(new)
 
 
 def _bases_alone(connection: Connection, project_id: int, rules: Rules, now: float) -> Bases:

@@ -42,7 +42,6 @@ from ..memories.tables import memories, memory_changes, memory_sources
 from ..memories.write import erase
 from ..outcomes.feedback.feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
-from ..outcomes.recorded_rules import read_bases
 from ..outcomes.tables import (
     feedback,
     outcome_commits,
@@ -52,8 +51,9 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..patterns import history as pattern_history
+from ..patterns.observed import drop_unobserved, observed
 from ..patterns.removed import forget_speaker
+from ..patterns.transitions import blank_numbers
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord
 
@@ -328,7 +328,7 @@ def forget_outcomes(
     """
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
-    before = pattern_history.observed(connection, project_id)
+    before = observed(connection, project_id)
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
@@ -345,8 +345,8 @@ def forget_outcomes(
     if for_good:
         _mark(connection, subject, found, now)
     if found.rows or found.feedback or found.observations:
-        rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
-        _write_pattern_history(connection, project_id, before, rules)
+        rebuild_patterns(connection, project_id, rules, now=now)
+        _settle_patterns(connection, project_id, before)
     if found.rows:
         _learnt_last(connection, project_id)
     drop_source(connection, found.seconded, subject.name)
@@ -425,23 +425,14 @@ def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float)
     )
 
 
-def _write_pattern_history(
-    connection: Connection,
-    project_id: int,
-    before: dict[int, int],
-    rules: Rules,
-) -> None:
-    """Rewrite the history of patterns that lost observations, and drop the empty ones."""
-    after = pattern_history.observed(connection, project_id)
+def _settle_patterns(connection: Connection, project_id: int, before: dict[int, int]) -> None:
+    """Blank the numbers in the history of patterns that lost observations; drop the empty ones."""
+    after = observed(connection, project_id)
     touched = [row for row, count in before.items() if after.get(row) != count]
-    dropped = pattern_history.drop_unobserved(connection, touched)
     # What is said of them waits until an outcome names them again.
-    wait_for(connection, project_id, "pattern", dropped)
-    bases = read_bases(connection, project_id)
-    assert bases is not None  # noqa: S101 - the rebuild has just made it
-    on_record = pattern_history.observed(connection, project_id)
-    remaining = [row for row in touched if row in on_record]
-    pattern_history.write_history(connection, remaining, rules, bases.patterns)
+    wait_for(connection, project_id, "pattern", drop_unobserved(connection, touched))
+    for some in _chunks(touched):
+        blank_numbers(connection, some)
 
 
 def _learnt_last(connection: Connection, project_id: int) -> None:

@@ -19,7 +19,6 @@ from ..outcomes.entries import record
 from ..outcomes.forgotten import forgotten_among, share_projects
 from ..outcomes.removed import removed_among
 from ..outcomes.tables import projects
-from ..patterns.transitions import Transition
 from .amending import NOTHING_AMENDED, Amended, amend
 from .apply_outcomes import BatchIntake
 from .current import bodies_of
@@ -35,7 +34,6 @@ class BatchChanges:
         amended: entries that changed the record of an outcome.
         duplicates: entries that added nothing to what was on record already.
         projects: the projects that changed.
-        transitions: changes of state among the patterns that were touched.
         refused: entries that an outcome has no room for.
         forgotten: entries about outcomes that a person has forgotten; they changed nothing.
         too_old: entries about outcomes that were removed, or ended before those that were, and are
@@ -45,7 +43,6 @@ class BatchChanges:
     recorded: int
     duplicates: int
     projects: frozenset[str]
-    transitions: tuple[Transition, ...]
     amended: int = 0
     refused: tuple[ScoredOutcome, ...] = ()
     forgotten: int = 0
@@ -85,7 +82,7 @@ def learn(
         alone=len(recorded) < len(batch),
     )
     taking_in = BatchIntake(connection, project_ids, bases, rules, now)
-    transitions = taking_in.add(recorded)
+    taking_in.add(recorded)
     amended = NOTHING_AMENDED
     if len(recorded) < len(batch):
         new = {id(outcome) for _, outcome in recorded}
@@ -99,7 +96,6 @@ def learn(
         amended=amended.amended,
         duplicates=duplicates,
         projects=frozenset(outcome.project for _, outcome in recorded) | amended.projects,
-        transitions=transitions + amended.transitions,
         refused=amended.refused,
         forgotten=len(given) - len(known),
         too_old=len(known) - len(batch),
@@ -119,7 +115,6 @@ def _with_apart(
         amended=learnt.amended + more.amended,
         duplicates=learnt.duplicates + more.duplicates,
         projects=learnt.projects | more.projects,
-        transitions=learnt.transitions + more.transitions,
         refused=(*learnt.refused, *refused),
         forgotten=learnt.forgotten + more.forgotten,
         too_old=learnt.too_old + more.too_old,

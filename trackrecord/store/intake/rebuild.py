@@ -33,7 +33,6 @@ from ..patterns.tables import (
     pattern_transitions,
     patterns,
 )
-from ..patterns.transitions import record_transitions
 from .feedback import count_again
 
 _CHUNK = 2000
@@ -65,7 +64,6 @@ def rebuild_patterns(
     rules: Rules,
     *,
     now: float,
-    is_history: bool = True,
     report: Callable[[int], None] = lambda _outcomes: None,
 ) -> Rebuilt:
     """Score every outcome on record again and compute a project's sums from nothing.
@@ -78,7 +76,6 @@ def rebuild_patterns(
         project_id: whose sums.
         rules: the rules of today.
         now: the time of the rebuild, seconds since the epoch.
-        is_history: whether changes of state become part of the patterns' history.
         report: told now and then how many records of outcomes were scored so far.
     """
     scorer = scorer_of(rules)
@@ -117,14 +114,14 @@ def rebuild_patterns(
     _name_again(connection, decided)
     count_again(connection, project_id, bases)
     replace_rules(connection, project_id, rules.recorded)
-    rows = connection.execute(
-        select(patterns).where(patterns.c.project_id == project_id).order_by(patterns.c.slug)
-    ).all()
-    if is_history:
-        record_transitions(connection, rows, rules, bases={project_id: bases.patterns}, now=now)
     _recount(connection, project_id, now)
-    count = select(func.count()).where(criteria.c.project_id == project_id)
-    return Rebuilt(total, len(rows), connection.execute(count).scalar_one())
+    touched, criticised = (
+        select(func.count()).where(table.c.project_id == project_id)
+        for table in (patterns, criteria)
+    )
+    return Rebuilt(
+        total, connection.execute(touched).scalar_one(), connection.execute(criticised).scalar_one()
+    )
 
 
 def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:

@@ -33,7 +33,11 @@ class PatternChange:
         aspect: "maturity" or "inversion".
         before: the state it left, None for its first one.
         after: the state it came to.
-        evidence: the numbers of the moment.
+        helpful: the helpful verdicts; None here and below where some of them are forgotten.
+        neutral: the neutral ones.
+        harmful: the harmful ones.
+        decayed_helpful: the helpful ones, each weighed by its age.
+        decayed_harmful: the harmful ones, each weighed by its age.
         decision: what was decided by hand; None where the evidence brought it about.
         actor: who decided.
         reason: why.
@@ -43,7 +47,11 @@ class PatternChange:
     aspect: str
     before: str | None
     after: str
-    evidence: Evidence
+    helpful: int | None
+    neutral: int | None
+    harmful: int | None
+    decayed_helpful: float | None
+    decayed_harmful: float | None
     decision: str | None = None
     actor: str | None = None
     reason: str | None = None
@@ -255,9 +263,7 @@ def read_changes(connection: Connection, project_id: int, slug: str) -> list[Pat
     return [
         PatternChange(
             row.at, row.aspect, row.before, row.after,
-            Evidence(
-                row.helpful, row.neutral, row.harmful, row.decayed_helpful, row.decayed_harmful
-            ),
+            row.helpful, row.neutral, row.harmful, row.decayed_helpful, row.decayed_harmful,
             row.action, row.actor, row.reason,
         )
         for row in connection.execute(query)

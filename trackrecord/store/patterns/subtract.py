@@ -95,15 +95,14 @@ def _delta_of(deltas: Deltas, row: Row[Any]) -> PatternDelta:
 
 def settle_patterns(
     connection: Connection, touched: dict[int, float], changed: Collection[PatternRow]
-) -> list[PatternRow]:
-    """Correct the patterns that something was taken back from; return all that changed.
+) -> None:
+    """Correct the patterns that something was taken back from.
 
     Args:
         connection: within the same transaction.
         touched: what `take_back_touches` returned.
         changed: the rows as they are after the deltas were written.
     """
-    settled_rows: list[PatternRow] = [row for row in changed if row.id not in touched]
     ids = sorted(touched)
     for start in range(0, len(ids), _AT_ONCE):
         some = patterns.c.id.in_(ids[start : start + _AT_ONCE])
@@ -117,10 +116,6 @@ def settle_patterns(
         and row.last_validated <= touched[row.id]
     ]
     _validate_again(connection, stale)
-    for start in range(0, len(ids), _AT_ONCE):
-        query = select(patterns).where(patterns.c.id.in_(ids[start : start + _AT_ONCE]))
-        settled_rows += connection.execute(query).all()
-    return sorted(settled_rows, key=lambda row: (row.project_id, row.slug))
 
 
 # Built once: building it takes longer than running it.

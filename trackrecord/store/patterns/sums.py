@@ -181,5 +181,9 @@ def _added(table: Columns, new: Columns) -> dict[str, Any]:
 
 
 _ADD: Final = Upsert(
-    patterns, _COLUMNS, key=_COLUMNS[:2], combine=_added, returning=tuple(patterns.c)
+    patterns,
+    _COLUMNS,
+    key=_COLUMNS[:2],
+    combine=_added,
+    returning=(patterns.c.id, *(patterns.c[name] for name in (*_COLUMNS[:2], "last_validated"))),
 )

@@ -83,8 +83,9 @@ pattern_transitions = table(
     Column("aspect", String(16), nullable=False),
     Column("before", String(16)),
     Column("after", String(16), nullable=False),
-    *columns("helpful neutral harmful", BigInteger, nullable=False),
-    *columns("decayed_helpful decayed_harmful", Double, nullable=False),
+    # As of then; without, where some of what they counted is forgotten.
+    *columns("helpful neutral harmful", BigInteger),
+    *columns("decayed_helpful decayed_harmful", Double),
     # What made it, where it was made by hand.
     Column("decision_id", Id),
 )

@@ -1,21 +1,26 @@
 """Changes of state, written down once each with the numbers of the moment.
 
-The state itself is derived from the sums whenever it is read; what is kept here is history.
+The state itself is derived from the sums whenever it is read; what is kept here is history. Who
+refreshes the rankings of a project has all standings in hand, and notes what has changed since.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
-from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.decay import Bases, DecayBasis
 from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
+from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
 
+from ..outcomes.projects import project_id_of
+from ..outcomes.recorded_rules import held_bases, read_bases
 from .speakers import speakers_of_patterns
 from .tables import pattern_transitions, patterns
 
@@ -31,9 +36,9 @@ class RecentTransition:
         before: the state that it left; None for its first one.
         after: the state that it came into; "inverted" or "lifted" for an inversion.
         at: when, seconds since the epoch.
-        helpful: outcomes that it helped, at that moment.
-        neutral: outcomes without effect.
-        harmful: outcomes that it harmed.
+        helpful: outcomes that it helped, at that moment; None where some of them are forgotten.
+        neutral: outcomes without effect; likewise.
+        harmful: outcomes that it harmed; likewise.
     """
 
     slug: str
@@ -42,9 +47,9 @@ class RecentTransition:
     before: str | None
     after: str
     at: float
-    helpful: int
-    neutral: int
-    harmful: int
+    helpful: int | None
+    neutral: int | None
+    harmful: int | None
 
 
 def recent_transitions(
@@ -68,6 +73,8 @@ MATURITY = "maturity"
 INVERSION = "inversion"
 INVERTED = "inverted"
 LIFTED = "lifted"
+_AT_ONCE: Final = 500
+_NUMBERS: Final = ("helpful", "neutral", "harmful", "decayed_helpful", "decayed_harmful")
 
 
 @dataclass(frozen=True)
@@ -168,53 +175,97 @@ def record_decision(
     return change
 
 
-def record_transitions(
-    connection: Connection,
-    rows: Iterable[Row[Any]],
-    rules: Rules,
-    *,
-    bases: Mapping[int, DecayBasis],
-    now: float,
-) -> tuple[Transition, ...]:
-    """Write down each change since a pattern's last recorded state.
+@dataclass(frozen=True)
+class UnnotedStates:
+    """Changes of state of a project's patterns that are not on record yet.
+
+    Attributes:
+        project_id: the project.
+        bases: what its sums were relative to; others since then: what was counted may be forgotten.
+        changes: in the order of the patterns' slugs.
+    """
+
+    project_id: int
+    bases: Bases | None
+    changes: tuple[Transition, ...]
+
+
+def unnoted_states(
+    connection: Connection, project: str, standings: Iterable[Standing], rules: Rules, *, now: float
+) -> UnnotedStates | None:
+    """Return the changes since the state of each pattern that was noted last; None without any.
 
     Args:
-        connection: within the transaction that changed the sums.
-        rows: rows of the patterns table, locked by that transaction.
+        connection: the reading transaction in which the standings were read, a repeatable one.
+        project: whose patterns.
+        standings: where they are now.
         rules: what decides a state.
-        bases: what each project's sums are relative to.
-        now: the moment of the change.
+        now: the moment of the standings.
     """
-    rows = list(rows)
-    speakers = speakers_of_patterns(connection, bases, now, [row.id for row in rows])
-    found = [
+    project_id = project_id_of(connection, project)
+    if project_id is None:
+        return None
+    own = patterns.c
+    query = select(
+        own.id, own.slug, own.reported_maturity, own.reported_inverted, own.decided_maturity
+    ).where(own.project_id == project_id)
+    rows = {row.slug: row for row in connection.execute(query)}
+    changes = tuple(
         change
-        for row in rows
-        for change in _changes(
-            row,
-            rules,
-            evidence_of(row, rules, bases[row.project_id], now, speakers.get(row.id, ())),
-            now,
-        )
-    ]
-    if not found:
+        for standing in sorted(standings, key=lambda each: each.facts.slug)
+        for change in _changes(rows[standing.facts.slug], rules, standing.evidence, now)
+    )
+    if not changes:
+        return None
+    return UnnotedStates(project_id, read_bases(connection, project_id), changes)
+
+
+def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transition, ...]:
+    """Write changes of state down; return those that no other worker was quicker to note.
+
+    Args:
+        connection: within a writing transaction.
+        unnoted: the changes.
+    """
+    # Alone: nobody else changes states or sums of the project meanwhile.
+    held = held_bases(connection, [unnoted.project_id], alone=True)
+    if held.get(unnoted.project_id) != unnoted.bases:
         return ()
-    connection.execute(insert(pattern_transitions), [_as_row(change) for change in found])
-    for aspect, column in ((MATURITY, "reported_maturity"), (INVERSION, "reported_inverted")):
-        values = [
-            {"key": change.pattern_id, "now": change.after == INVERTED}
-            if aspect == INVERSION
-            else {"key": change.pattern_id, "now": change.after}
-            for change in found
-            if change.aspect == aspect
-        ]
-        if values:
-            statement = update(patterns).where(patterns.c.id == bindparam("key"))
-            connection.execute(statement.values({column: bindparam("now")}), values)
-    return tuple(found)
+    alike = defaultdict[tuple[str, str | None, str], list[Transition]](list)
+    for change in unnoted.changes:
+        alike[change.aspect, change.before, change.after].append(change)
+    noted = tuple(
+        change
+        for some in alike.values()
+        for start in range(0, len(some), _AT_ONCE)
+        for change in _noted(connection, some[start : start + _AT_ONCE])
+    )
+    if noted:
+        connection.execute(insert(pattern_transitions), [_as_row(change) for change in noted])
+    return noted
 
 
-def _changes(row: Row[Any], rules: Rules, evidence: Evidence, now: float) -> Iterator[Transition]:
+def _noted(connection: Connection, alike: Sequence[Transition]) -> Iterator[Transition]:
+    """Set the states noted last, where they still are the ones before; return these changes."""
+    own, first = patterns.c, alike[0]
+    if first.aspect == MATURITY:
+        is_still = own.reported_maturity.is_not_distinct_from(first.before)
+        values: dict[str, object] = {"reported_maturity": first.after}
+    else:
+        is_still = own.reported_inverted != (first.after == INVERTED)
+        values = {"reported_inverted": first.after == INVERTED}
+    ids = [change.pattern_id for change in alike]
+    changed = update(patterns).where(own.id.in_(ids), is_still).values(values).returning(own.id)
+    held = set(connection.execute(changed).scalars())
+    return (change for change in alike if change.pattern_id in held)
+
+
+def _changes(
+    row: Any,  # noqa: ANN401 - a row with what was noted of a pattern
+    rules: Rules,
+    evidence: Evidence,
+    now: float,
+) -> Iterator[Transition]:
     state = pattern_state(row, rules, evidence)
     if state != row.reported_maturity:
         yield Transition(
@@ -227,14 +278,20 @@ def _changes(row: Row[Any], rules: Rules, evidence: Evidence, now: float) -> Ite
 
 
 def _as_row(change: Transition) -> dict[str, Any]:
-    row = transition_row(change.at, change.aspect, change.before, change.after, change.evidence)
-    return row | {"pattern_id": change.pattern_id}
+    numbers = {name: getattr(change.evidence, name) for name in _NUMBERS}
+    return numbers | {
+        "pattern_id": change.pattern_id,
+        "at": change.at,
+        "aspect": change.aspect,
+        "before": change.before,
+        "after": change.after,
+    }
 
 
-def transition_row(
-    at: float, aspect: str, before: str | None, after: str, evidence: Evidence
-) -> dict[str, Any]:
-    """Return a change of state as it is stored, but for its pattern; see `Transition`."""
-    numbers = ("helpful", "neutral", "harmful", "decayed_helpful", "decayed_harmful")
-    counts = {name: getattr(evidence, name) for name in numbers}
-    return {"at": at, "aspect": aspect, "before": before, "after": after, **counts}
+def blank_numbers(connection: Connection, pattern_ids: Sequence[int]) -> None:
+    """Leave out the numbers of changes of state: some of what they counted is forgotten."""
+    connection.execute(
+        update(pattern_transitions)
+        .where(pattern_transitions.c.pattern_id.in_(pattern_ids))
+        .values(dict.fromkeys(_NUMBERS))
+    )

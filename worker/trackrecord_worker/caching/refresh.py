@@ -95,9 +95,14 @@ class RankingsRefresher:
             force: write them even over a later revision.
         """
         started = time.perf_counter()
-        revision, written = write_rankings(
+        revision, written, changes = write_rankings(
             self._engine, self._client, self._settings, project, force=force
         )
+        for change in changes:
+            # Without its name: that would outlast `forget` here.
+            _log.info(
+                "pattern_changed", aspect=change.aspect, before=change.before, after=change.after
+            )
         self._due.pop(project, None)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory

@@ -24,7 +24,6 @@ from trackrecord.errors import InvalidEntry, StoreUnavailable
 from trackrecord.redis.fleet_counts import RESULTS, Counts, batch_counts
 from trackrecord.redis.keys import split_mark
 from trackrecord.redis.signs_of_life import SignOfLife
-from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import MAX_BODY_BYTES, WIRE_VERSION
 from trackrecord.wire.redacted_body import redacted_body
@@ -457,7 +456,6 @@ class Drain:
             self._background.settle()
             self._stream.set_aside(learnt.refused)
         done.update(batch)
-        _log_changes(learnt.transitions)
         self._refresher.note_changes(learnt.projects)
         _log.debug(
             "batch_learnt",
@@ -467,14 +465,3 @@ class Drain:
             milliseconds=round((time.perf_counter() - started) * 1000, 1),
         )
         return True
-
-
-def _log_changes(changes: Iterable[Transition]) -> None:
-    for change in changes:
-        _log.info(
-            # Without its name: that would outlast `forget` here.
-            "pattern_changed",
-            aspect=change.aspect,
-            before=change.before,
-            after=change.after,
-        )

@@ -24,7 +24,6 @@ from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.store.database.engine import writing
 from trackrecord.store.outcomes.forgotten import Kind as ForgottenKind
 from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
-from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.kinds import KINDS, Kind, KindOfReport
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 
@@ -119,14 +118,12 @@ class IntakeResult:
         refused: the entries for the dead letters.
         held: the ids of entries that stay pending, because Redis has no room for what they report.
         projects: the projects that changed.
-        transitions: the changes of patterns' states.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     refused: list[RefusedEntry] = field(default_factory=list)
     held: set[bytes] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
-    transitions: list[Transition] = field(default_factory=list)
 
     def add(self, other: IntakeResult) -> None:
         """Add the result of other entries."""
@@ -134,7 +131,6 @@ class IntakeResult:
         self.refused += other.refused
         self.held |= other.held
         self.projects |= other.projects
-        self.transitions += other.transitions
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,6 @@ def _learn(
             ),
             refused=_without_room(decoded, learnt),
             projects=set(learnt.projects),
-            transitions=list(learnt.transitions),
         )
     )
 

@@ -137,9 +137,8 @@ def _take_in_feedback(
             counted = take_in_feedback(
                 connection, project_id, given, context.settings.rules, now=time.time()
             )
-        if counted.recorded:
+        if counted:
             result.projects.add(project)
-            result.transitions += counted.transitions
     return result
 
 
