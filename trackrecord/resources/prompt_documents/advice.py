@@ -131,13 +131,14 @@ def build_moments(connection: Connection, project: str) -> MomentDocument:
         return MomentDocument()
     runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
     dismissed = dismissed_lessons(connection, project_id)
-    defects = defects_of(histories_of(runs), now=time.time())
+    histories = histories_of(runs)
+    defects = defects_of(histories, now=time.time())
     trial = read_hint_effect(connection, project_id)
     return MomentDocument(
         points=trial.points,
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in told_histories(runs).items()
+            for repository, history in told_histories(runs, histories).items()
         },
         defects=tuple(each for each in defects if each.id not in dismissed),
     )
