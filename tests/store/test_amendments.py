@@ -16,6 +16,7 @@ from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.resources.experience.memories import MemoryChange
 from trackrecord.store.advice.run_records import reports_of_runs
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.competences.read import read_competences
@@ -292,7 +293,7 @@ def test_the_memory_of_an_amended_outcome_is_judged_once(store, clean):
     assert answers(store)["memories"] == answers(clean)["memories"]
     told(store, entry("a2", True, at=NOW + 10, after=31, outcome_source="evaluator"))
     with reading(store) as connection:
-        actions = [each.action for each in changes_of(connection, 1)]
+        actions = [each.action for each in changes_of(connection, 1, MemoryChange)]
     assert actions[-2:] == ["now rejected", "now confirmed"]
 
 

@@ -8,9 +8,10 @@ than a few words stand in quotation marks. The whole texts are on record: `track
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from trackrecord.learning.text.error_summary import error_summary, opening
 from trackrecord.learning.text.inert import bounded, identifier

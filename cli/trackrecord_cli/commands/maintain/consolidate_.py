@@ -77,8 +77,10 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.consolidation.runs import read_runs
 
-    runs = read_runs(connection, project_row(connection, project), limit=None)
-    return ConsolidationRuns(project, tuple(map(ConsolidationRun.taken, runs)))
+    row = project_row(connection, project)
+    return ConsolidationRuns(
+        project, tuple(read_runs(connection, ConsolidationRun, row, limit=None))
+    )
 
 
 _FEW = 10

@@ -28,7 +28,6 @@ from ..runs.runs import NotedRun
 from .chance import Stratum, chance_of, discoveries, weighted_difference
 from .counting.fails import find_failures
 from .counting.needs import find_needs
-from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
 from .history import History, history_of
@@ -230,7 +229,6 @@ def among_judged(find: Counting) -> Counting:
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
     find_failures,
-    among_judged(find_failing_ways),
     find_needs,
     among_judged(find_completions),
     find_remedies,
