@@ -102,7 +102,7 @@ def answers(store, *, now=NOW + 300):
             ),
             "commands": commands(read_tried_runs(connection, project_id, limit=1000)),
             "estimate": asdict(estimate(with_verdict(noted), now=now, half_life_days=90.0).project),
-            "process": asdict(read_snapshot(connection, project_id, RULES, now=now)),
+            "process": read_snapshot(connection, project_id, RULES, now=now),
             "criteria": {
                 each.criterion: asdict(each.evidence)
                 for each in read_criteria(connection, project_id, CRITERIA, now=now)

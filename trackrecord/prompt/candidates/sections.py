@@ -27,7 +27,7 @@ from typing import Final, Literal
 
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import SectionOffers
@@ -98,12 +98,8 @@ class Section:
     record_headings: dict[Language, str] | None = None
 
 
-def _titled(english: str, chinese: str) -> dict[Language, str]:
-    return {"en": english, "zh": chinese}
-
-
 def _of_patterns(state: Maturity, feed: Feed | None, english: str, chinese: str) -> Section:
-    headings = _titled(english, chinese)
+    headings = both(english, chinese)
     return Section(state.value, "pattern", headings, feed=feed, state=state.value)
 
 
@@ -115,19 +111,19 @@ _ROWS: Final = (
     Section(
         "lesson",
         "anti_pattern",
-        _titled("## Lessons From Tool Calls", "## 工具调用的经验"),
+        both("## Lessons From Tool Calls", "## 工具调用的经验"),
         feed=Feed("lessons", "anti_pattern_weight", 0.3, lessons_for, is_of_advice=True),
         prefix=entry_ids.LESSON,
     ),
     Section(
         "anti_pattern",
         "anti_pattern",
-        _titled(
+        both(
             "## Anti-Patterns to Avoid\n\nBased on past failures, avoid these strategies:",
             "## 要避免的反模式\n\n基于过去失败,避免这些策略:",
         ),
         feed=Feed("anti_patterns", "anti_pattern_weight", 0.25, warnings_for),
-        record_headings=_titled(
+        record_headings=both(
             "## Strategies That Failed\n\nTasks with these strategies mostly failed:",
             "## 失败过的策略\n\n采用这些策略的任务大多失败:",
         ),
@@ -135,7 +131,7 @@ _ROWS: Final = (
     Section(
         "failing_procedure",
         "anti_pattern",
-        _titled("## Tool Procedures That Never Succeeded", "## 从未成功的工具流程"),
+        both("## Tool Procedures That Never Succeeded", "## 从未成功的工具流程"),
         feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
         prefix=entry_ids.FAILING,
     ),
@@ -148,27 +144,27 @@ _ROWS: Final = (
     Section(
         "pattern",
         "pattern",
-        _titled("## Patterns", "## 模式"),
+        both("## Patterns", "## 模式"),
         feed=_PATTERNS,
         state=Maturity.DEPRECATED.value,
     ),
     Section(
         "procedure",
         "competence",
-        _titled("## What Worked in Similar Tasks", "## 类似任务中有效的做法"),
+        both("## What Worked in Similar Tasks", "## 类似任务中有效的做法"),
         feed=Feed("procedures", "competence_weight", 0.25, procedures_for, is_of_advice=True),
         prefix=entry_ids.PROCEDURE,
     ),
     Section(
         "competence",
         "competence",
-        _titled("## Tool Procedures and How Often They Worked", "## 工具流程及其成功率"),
+        both("## Tool Procedures and How Often They Worked", "## 工具流程及其成功率"),
         feed=Feed("competences", "competence_weight", 0.25, competences_for),
     ),
     Section(
         "memory",
         "memory",
-        _titled("## Memories", "## 记忆"),
+        both("## Memories", "## 记忆"),
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
         prefix=entry_ids.MEMORY,
     ),
@@ -176,27 +172,27 @@ _ROWS: Final = (
     Section(
         "past_task",
         "memory",
-        _titled("## Similar Past Tasks and How They Ended", "## 类似的过往任务及其结果"),
+        both("## Similar Past Tasks and How They Ended", "## 类似的过往任务及其结果"),
         _BLOCKS,
         is_last=True,
     ),
-    Section("phase", "phase", _titled("## Phase", "## 阶段"), _BLOCKS),
-    Section("decision", "decision", _titled("## Decisions", "## 决定"), _BLOCKS),
+    Section("phase", "phase", both("## Phase", "## 阶段"), _BLOCKS),
+    Section("decision", "decision", both("## Decisions", "## 决定"), _BLOCKS),
     # What went wrong in the task before: evidence of another kind.
     Section(
         "previous_error",
         "evidence",
-        _titled("## Previous Errors of This Task", "## 此任务先前的错误"),
+        both("## Previous Errors of This Task", "## 此任务先前的错误"),
     ),
-    Section("evidence", "evidence", _titled("## Evidence", "## 证据"), _BLOCKS),
-    Section("agent_context", "agent_context", _titled("## Context", "## 上下文"), _BLOCKS),
-    Section("task", "task", _titled("## Tasks", "## 任务"), _BLOCKS),
+    Section("evidence", "evidence", both("## Evidence", "## 证据"), _BLOCKS),
+    Section("agent_context", "agent_context", both("## Context", "## 上下文"), _BLOCKS),
+    Section("task", "task", both("## Tasks", "## 任务"), _BLOCKS),
 )
 
 SECTIONS: Final = {row.name: row for row in _ROWS}
 # Where an agent's own candidates stand when ranking is off: one after the other, as they were
 # handed in. No candidate names it.
-AS_HANDED_IN: Final = Section("", "agent_context", _titled("", ""), _BLOCKS)
+AS_HANDED_IN: Final = Section("", "agent_context", both("", ""), _BLOCKS)
 # By kind of what is learnt, the rule that weighs it.
 WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
 # The sections whose candidates are taken last, by name.

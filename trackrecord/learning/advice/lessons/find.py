@@ -208,6 +208,11 @@ def _overlap(one: Finding, other: Finding) -> bool:
 
 Counting = Callable[[History, LessonRules], Iterator[Finding]]
 
+# The fields of a lesson that are those of its finding.
+_OF_FINDING: Final = (
+    "kind", "tools", "actor", "example", "calls", "failing_calls", "interval", "effect", "lines",
+    "wordless_lines", "also", "has_way_out",
+)  # fmt: skip
 # A lesson names the newest ones.
 _MAX_RUNS_SHOWN: Final = 20
 
@@ -307,31 +312,21 @@ def _lesson(
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
     strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
+    sources = {run.source for run in newest}
     return Lesson(
         id=lesson_id(finding.kind, finding.subject),
-        kind=finding.kind,
         state=_state(finding, rules, tasks, weight),
-        tools=finding.tools,
-        actor=finding.actor,
-        example=finding.example,
-        calls=finding.calls,
-        failing_calls=finding.failing_calls,
         runs=len(newest),
         successes=sum(run.success is True for run in newest),
         without_verdict=sum(run.success is None for run in newest),
         tasks=tasks,
-        interval=finding.interval,
-        effect=finding.effect,
         strength=strength,
         last_seen=newest[0].ended_at,
         outcomes=tuple(run.outcome for run in newest[:_MAX_RUNS_SHOWN]),
-        lines=finding.lines,
-        wordless_lines=finding.wordless_lines,
-        sources=len({run.source for run in newest}),
-        only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
-        also=finding.also,
-        has_way_out=finding.has_way_out,
+        sources=len(sources),
+        only_source=newest[0].source if len(sources) == 1 else "",
         is_of_one=tells_alone({run.speaker for run in newest}, callers),
+        **{name: getattr(finding, name) for name in _OF_FINDING},
     )
 
 
