@@ -221,16 +221,6 @@ def test_old_lessons_fade():
     assert young.id == old.id
 
 
-def test_hard_tasks_are_not_held_against_a_procedure():
-    """Whatever is tried on these tasks fails, so nothing is said of one way."""
-    runs = [run(n, "look", "order") for n in range(60)]
-    for task in range(100, 110):
-        runs += [run(10 * task + n, "look", "refund", task=task, success=False) for n in range(2)]
-        runs += [run(10 * task + n, "look", "mail", task=task, success=False) for n in range(2, 9)]
-    said = " ".join(each.lines["en"] for each in lessons(runs))
-    assert "refund" not in said
-
-
 def test_what_a_tool_needs_first():
     """The counts of both arms; the other way round is not told again."""
     chance = random.Random(1)

@@ -78,9 +78,8 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
     from trackrecord.store.competences.consolidation.runs import read_runs
 
     row = project_row(connection, project)
-    return ConsolidationRuns(
-        project, tuple(read_runs(connection, ConsolidationRun, row, limit=None))
-    )
+    runs = read_runs(connection, ConsolidationRun, row, limit=None)
+    return ConsolidationRuns(project, tuple(runs))
 
 
 _FEW = 10
@@ -174,11 +173,10 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
     with read_store(project) as (connection, _, name):
         every = last_runs(connection, name)
     newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
-    found = ConsolidationRuns(name, tuple(newest))
     if as_json:
-        print_json(found.to_document())
+        print_json(ConsolidationRuns(name, tuple(newest)).to_document())
         return
-    if not found.runs:
+    if not newest:
         click.echo(f"No run has read episodes of project {name!r} yet.")
         return
     print_table(
@@ -194,7 +192,7 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
                 run.records_updated,
                 ", ".join(f"{count} {reason}" for reason, count in run.skipped.items()),
             )
-            for run in found.runs
+            for run in newest
         ),
         about="skipped",
         secondary=("took", "by", "updated", "reinforced"),
