@@ -1,10 +1,9 @@
 """The text on errors for a retry's prompt, to the letter."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from trackrecord.inflight.errors import ERROR_TYPES, ErrorStats, TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text

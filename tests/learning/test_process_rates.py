@@ -1,10 +1,9 @@
 """Rates of a project's process, and the gate."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, judge
 from trackrecord.learning.outcomes.rates import (
@@ -139,7 +138,7 @@ def test_one_bad_task_among_fifty_fails_and_is_named():
 
 def test_a_run_of_an_earlier_version_is_no_pass():
     """It does not say what single tasks did."""
-    old = replace(good(), retries=None, limit_hits=None)
+    old = structs.replace(good(), retries=None, limit_hits=None)
     checks = judge(BenchmarkRules(), old)
     assert [check.passed for check in checks] == [True] * 3 + [False] * 4
     assert [check.value for check in checks[3:]] == [None] * 4

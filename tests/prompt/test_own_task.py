@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.support.prompt_answers import context_from
 from trackrecord.artifacts.output_records import OutputRecord
@@ -69,7 +70,7 @@ def test_an_error_weighs_as_much_as_a_failure():
 def test_equal_errors_are_one_candidate_and_resolved_ones_none():
     """It says how often it was met."""
     same = [error(number) for number in range(1, 4)]
-    resolved = replace(error(9, "timed out"), resolved=True)
+    resolved = structs.replace(error(9, "timed out"), resolved=True)
     answer = composed(task_with(*same, resolved))
     assert ids(answer.taken)[0] == f"error:{same[-1].id}"
     assert "- tool_failure: no such table: users (3 times)\n" in answer.prompt
@@ -87,7 +88,7 @@ def test_after_three_strikes_the_design_is_to_be_reviewed_first():
 
 def test_without_errors_the_prompt_is_what_it_was():
     """To the byte: where `error_context` is empty, there is nothing to say."""
-    nothing = task_with(replace(error(1), resolved=True), strikes=2)
+    nothing = task_with(structs.replace(error(1), resolved=True), strikes=2)
     assert retry_text(nothing.in_flight, nothing.rules) == ""
     assert composed(nothing).prompt == composed(OwnTask()).prompt == "## Tasks\n\nFix it"
 
@@ -103,7 +104,7 @@ def test_without_errors_the_prompt_is_what_it_was():
 def test_errors_stay_within_their_bounds(met, strikes, budget, language):
     """Within the budget, at most ten and the strikes; each one line; none where nothing is open."""
     errors = [
-        replace(error(number, text, kind), resolved=resolved)
+        structs.replace(error(number, text, kind), resolved=resolved)
         for number, (kind, text, resolved) in enumerate(met, start=1)
     ]
     own_task = task_with(*errors, strikes=strikes)

@@ -5,6 +5,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,7 +102,7 @@ def answers(store, *, now=NOW + 300):
             ),
             "commands": commands(read_tried_runs(connection, project_id, limit=1000)),
             "estimate": asdict(estimate(with_verdict(noted), now=now, half_life_days=90.0).project),
-            "process": asdict(read_snapshot(connection, project_id, RULES, now=now)),
+            "process": msgspec.to_builtins(read_snapshot(connection, project_id, RULES, now=now)),
             "criteria": {
                 each.criterion: asdict(each.evidence)
                 for each in read_criteria(connection, project_id, CRITERIA, now=now)
@@ -292,7 +293,7 @@ def test_the_memory_of_an_amended_outcome_is_judged_once(store, clean):
     assert answers(store)["memories"] == answers(clean)["memories"]
     told(store, entry("a2", True, at=NOW + 10, after=31, outcome_source="evaluator"))
     with reading(store) as connection:
-        actions = [each.action for each in changes_of(connection, 1)]
+        actions = changes_of(connection, 1, lambda _at, action, *_: action)
     assert actions[-2:] == ["now rejected", "now confirmed"]
 
 

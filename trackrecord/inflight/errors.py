@@ -5,19 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
+import msgspec
+
+from trackrecord.learning.text.times import Instant
+
 ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
 
 
-@dataclass(frozen=True)
-class TaskError:
+class TaskError(msgspec.Struct, frozen=True):
     """One error that an attempt at a task met.
 
     Attributes:
         id: unique in its project.
         type: what kind of error it is.
         message: what happened, as an agent wrote it.
-        at: when it happened, seconds since the epoch.
+        at: when it happened.
         stack_trace: where it happened; "" if not reported.
         tool_name: the tool that was used; "" if not reported.
         context: the activity at that time; "" if not reported.
@@ -28,7 +31,7 @@ class TaskError:
     id: str
     type: ErrorType
     message: str
-    at: float
+    at: Instant
     stack_trace: str = ""
     tool_name: str = ""
     context: str = ""

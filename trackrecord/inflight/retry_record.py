@@ -5,7 +5,6 @@ task leaves the set only if it has not changed meanwhile: a writer that dies lea
 next one.
 """
 
-from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 
@@ -112,4 +111,4 @@ def retry_record(task: TaskInFlight, rules: ErrorRules) -> dict[str, bytes | str
 
 def error_document(error: TaskError) -> dict[str, Any]:
     """Return an error as a JSON object."""
-    return asdict(error) | {"at": iso(error.at)}
+    return msgspec.structs.asdict(error) | {"at": iso(error.at)}

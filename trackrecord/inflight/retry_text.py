@@ -8,21 +8,22 @@ than a few words stand in quotation marks. The whole texts are on record: `track
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec.structs import replace
+
 from trackrecord.learning.text.error_summary import error_summary, opening
 from trackrecord.learning.text.inert import bounded, identifier
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 
 from .errors import ErrorType, TaskError, TaskInFlight
 from .rules import MAX_IN_CONTEXT, ErrorRules
 
-HEADINGS: Final[dict[Language, str]] = {
-    "en": "## Previous Errors\n\nThe following errors were encountered during execution:\n",
-    "zh": "## 先前错误\n\n执行过程中遇到以下错误:\n",
-}
+HEADINGS: Final = both(
+    "## Previous Errors\n\nThe following errors were encountered during execution:\n",
+    "## 先前错误\n\n执行过程中遇到以下错误:\n",
+)
 _TYPES_ZH: Final[dict[ErrorType, str]] = {
     "validation": "验证",
     "timeout": "超时",
@@ -34,12 +35,9 @@ _LABELS: Final[dict[Language, tuple[str, str, str, str]]] = {
     "en": ("Context", "Tool", "Stack", "Time"),
     "zh": ("上下文", "工具", "堆栈", "时间"),
 }
-_RESOLVED: Final[dict[Language, str]] = {"en": " (resolved)", "zh": " (已解决)"}
-_TIMES: Final[dict[Language, str]] = {"en": " ({} times)", "zh": " ({}次)"}
-_NO_MESSAGE: Final[dict[Language, str]] = {
-    "en": "(its message tells of no failure)",
-    "zh": "(消息未说明错误)",
-}
+_RESOLVED: Final = both(" (resolved)", " (已解决)")
+_TIMES: Final = both(" ({} times)", " ({}次)")
+_NO_MESSAGE: Final = both("(its message tells of no failure)", "(消息未说明错误)")
 _ACTION: Final[dict[Language, str]] = {
     "en": (
         "**Action Required**: Address these errors before proceeding. Consider:\n"

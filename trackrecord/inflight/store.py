@@ -1,7 +1,6 @@
 """The tasks in flight of one project, in Redis. Every change is one step there."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -275,7 +274,7 @@ def task_of(fields: TaskFields) -> TaskInFlight:
     for number in numbers:
         error_id, _, body = fields[b"e:%d" % number].split(b" ", 2)
         error = _error_from(error_id.decode(), body, resolved=b"r:%d" % number in fields)
-        errors.append(replace(error, task_id=task_id))
+        errors.append(msgspec.structs.replace(error, task_id=task_id))
         forgotten[error.type] -= 1
     strikes = _strikes(fields.get(b"ends", b""))
     return TaskInFlight(tuple(errors), strikes, task_id=task_id, forgotten=forgotten)

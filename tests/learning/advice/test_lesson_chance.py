@@ -7,8 +7,8 @@ import pytest
 
 from tests.learning.advice.histories import coding, run
 from trackrecord.learning.advice.lessons.counting.needs import find_needs
-from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
 from trackrecord.learning.advice.lessons.counting.then_works import find_remedies
+from trackrecord.learning.advice.lessons.find import find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.rules import LessonRules
 
@@ -69,7 +69,7 @@ def test_shuffled_outcomes_yield_no_more_findings_than_the_level(world):
     runs = world(1)
     shuffled = (with_shuffled_outcomes(runs, seed) for seed in range(SEEDS))
     most = 0.05 + 3 * (0.05 * 0.95 / SEEDS) ** 0.5
-    assert share_with_findings(find_failing_ways, shuffled) <= most
+    assert share_with_findings(find_completions, shuffled) <= most
 
 
 def test_shuffled_failures_yield_no_more_needs_than_the_level():

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.learning.advice.histories import DAY, NOW, coding, lessons, run, step, unjudged
-from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
-from trackrecord.learning.advice.lessons.find import among_judged
+from trackrecord.learning.advice.lessons.find import among_judged, find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
 from trackrecord.learning.advice.lessons.rules import LessonRules
@@ -222,37 +221,6 @@ def test_old_lessons_fade():
     assert young.id == old.id
 
 
-def test_what_never_succeeds():
-    """A last step, though tasks mostly succeed otherwise."""
-    runs = [run(n, "look", "order") for n in range(60)]
-    runs += [run(n, "look", "refund", success=False) for n in range(60, 75)]
-    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
-    assert found.lines["en"] == "runs that end in `refund`: 0 of 15 runs succeeded, in 15 tasks"
-    assert found.effect is None
-
-
-def test_runs_that_are_cut_short_are_one_fact():
-    """Wherever they stopped: it is said once that they did not finish."""
-    runs = [run(n, "edit", "test", "submit", success=n % 3 > 0) for n in range(60)]
-    runs += [run(n, "edit", success=False) for n in range(60, 75)]
-    runs += [run(n, "edit", "test", success=False) for n in range(75, 85)]
-    runs += [run(n, "edit", "test", "read", success=False) for n in range(85, 95)]
-    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
-    assert found.lines["en"] == (
-        "runs that do not end in `submit`: 0 of 35 runs succeeded, in 35 tasks"
-    )
-
-
-def test_hard_tasks_are_not_held_against_a_procedure():
-    """Whatever is tried on these tasks fails, so nothing is said of one way."""
-    runs = [run(n, "look", "order") for n in range(60)]
-    for task in range(100, 110):
-        runs += [run(10 * task + n, "look", "refund", task=task, success=False) for n in range(2)]
-        runs += [run(10 * task + n, "look", "mail", task=task, success=False) for n in range(2, 9)]
-    said = " ".join(each.lines["en"] for each in lessons(runs))
-    assert "refund" not in said
-
-
 def test_what_a_tool_needs_first():
     """The counts of both arms; the other way round is not told again."""
     chance = random.Random(1)
@@ -309,16 +277,6 @@ def test_another_agent_is_not_another_time():
     assert one(lessons(mixed), LessonKind.FAILS).state is LessonState.FADED
 
 
-def test_who_made_the_last_call_is_said():
-    """A user's call that runs end in is not the agent's."""
-    runs = [run(n, "look", *(["order"] if n % 2 else [])) for n in range(60)]
-    runs += [run(n, "look", "reset@user", success=False) for n in range(60, 75)]
-    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
-    assert found.lines["en"] == (
-        "runs that end in `reset`, called by the user: 0 of 15 runs succeeded, in 15 tasks"
-    )
-
-
 def test_what_successes_tell_is_counted_among_runs_with_a_verdict():
     """However many others there are, and whatever they did: the same lines, about the same runs."""
     runs = [replace(each, outcome=2 * each.outcome) for each in coding(3, 480)]
@@ -329,7 +287,7 @@ def test_what_successes_tell_is_counted_among_runs_with_a_verdict():
         history = history_of(some)
         return [
             (each.lines, [history.runs[position].outcome for position in each.positions])
-            for each in among_judged(find_failing_ways)(history, LessonRules())
+            for each in among_judged(find_completions)(history, LessonRules())
         ]
 
     assert found(runs)

@@ -120,21 +120,6 @@ def test_without_a_text_every_success_votes():
     assert found.confidence == pytest.approx(3 / 5)
 
 
-def test_tools_are_voted_on_where_whole_sets_never_recur():
-    """As with shells: what most of the similar successes have in common."""
-    others = [run(50 + n, f"{BOOK} {chr(97 + n)}y", [], success=False) for n in range(12)]
-    runs = [run(n, f"{CANCEL} {chr(97 + n)}x", ["find", "edit", f"cmd_{n}"]) for n in range(12)]
-    found = asked([*runs, *others], CANCEL)
-    assert found.by_tools
-    (only,) = found.ranked
-    assert (only.tools, only.procedure) == (("edit", "find"), None)
-    # Each success has one tool more than what is recommended.
-    assert found.confidence == pytest.approx(2 / 3)
-    recurring = [run(20 + n, BOOK, ["search", "book"]) for n in range(12)]
-    assert not asked([*runs, *others, *recurring], CANCEL).by_tools
-    assert not asked([*runs[:9], *others], CANCEL).by_tools
-
-
 def test_excluded_procedures_are_not_recommended():
     """The votes are shared among the others."""
     ballots = ballots_of([*desk(), run(6, CANCEL, ["call"]), run(7, BOOK, ["call"])])
@@ -175,7 +160,7 @@ def test_order_and_doubling_make_no_difference(runs, text, shuffled):
     assert asked(again, text) == found
     assert all(0 <= voted.share <= 1 for voted in found.ranked)
     assert found.needs_more == (found.confidence < NEEDS_MORE_BELOW)
-    if found.ranked and not found.by_tools:
+    if found.ranked:
         shares = [voted.share for voted in found.ranked]
         assert math.fsum(shares) == pytest.approx(1)
         assert shares == sorted(shares, reverse=True)

@@ -56,15 +56,20 @@ def competence_line(
     counted = sorted((entry for entry in by_trigger if entry[1].total), key=_most_telling)
     # A person may name a trigger that no task has had yet.
     shown = counted[:_MOST_TRIGGERS] or [(signal, counts) for signal, _ in by_trigger[:1]]
-    doubt = words.contested if is_contested else ""
+    doubt = words["contested"] if is_contested else ""
+    whole = _succeeded(counts, language)
     if len(shown) == 1:
         ((signal, own),) = shown
-        said = words.succeeded(own) + (words.in_all(counts) if own != counts else "")
-        return f"- {words.when(_signal(signal))}{steps} [{said}{doubt}]"
-    parts = [words.succeeded_when(own, _signal(signal)) for signal, own in shown]
+        rest = words["in all"].format(counts.successes, counts.total) if own != counts else ""
+        when = words["when"].format(_signal(signal))
+        return f"- {when}{steps} [{_succeeded(own, language)}{rest}{doubt}]"
+    parts = [
+        words["succeeded when"].format(_succeeded(own, language), _signal(signal))
+        for signal, own in shown
+    ]
     if sum(own.total for _, own in shown) != counts.total or not parts:
-        parts.append(words.succeeded_in_all(counts) if parts else words.succeeded(counts))
-    return f"- {steps} [{words.between.join(parts)}{doubt}]"
+        parts.append(words["succeeded in all"].format(whole) if parts else whole)
+    return f"- {steps} [{words['between'].join(parts)}{doubt}]"
 
 
 def under_other_conditions(conditions: Sequence[tuple[str, str]], language: Language = "en") -> str:
@@ -75,14 +80,10 @@ def under_other_conditions(conditions: Sequence[tuple[str, str]], language: Lang
         language: of the text.
     """
     said = ", ".join(
-        f"{_condition(name)}={_condition(value)}" if name else _condition(value)
+        f"{identifier(name)}={identifier(value)}" if name else identifier(value)
         for name, value in conditions[:_MOST_CONDITIONS]
     )
-    return _WORDS[language].under(said)
-
-
-def _condition(text: str) -> str:
-    return identifier(text)
+    return _WORDS[language]["under"].format(said)
 
 
 def failing_line(signature: str, failures: int, language: Language = "en") -> str:
@@ -95,7 +96,7 @@ def failing_line(signature: str, failures: int, language: Language = "en") -> st
     """
     names = list(map(identifier, tools_of(signature)))
     tools = JOINT.join(names[:_MOST_TOOLS]) + (JOINT + ELLIPSIS) * (len(names) > _MOST_TOOLS)
-    return f"- {tools} [{_WORDS[language].succeeded(ProcedureRuns(0, failures))}]"
+    return f"- {tools} [{_succeeded(ProcedureRuns(0, failures), language)}]"
 
 
 def _most_telling(entry: tuple[str, ProcedureRuns]) -> tuple[int, int, str]:
@@ -108,67 +109,35 @@ def _signal(signal: str) -> str:
     return opening(signal) or error_summary(signal) or ELLIPSIS
 
 
-class _English:
-    contested = ", contested"
-    between = "; "
-
-    @staticmethod
-    def when(signal: str) -> str:
-        return f'when "{signal}": '
-
-    @staticmethod
-    def succeeded(counts: ProcedureRuns) -> str:
-        if not counts.total:
-            return "no run yet"
-        noun = "run" if counts.total == 1 else "runs"
-        return f"{counts.successes} of {counts.total} {noun} succeeded"
-
-    @classmethod
-    def succeeded_when(cls, counts: ProcedureRuns, signal: str) -> str:
-        return f'{cls.succeeded(counts)} when "{signal}"'
-
-    @classmethod
-    def succeeded_in_all(cls, counts: ProcedureRuns) -> str:
-        return f"{cls.succeeded(counts)} in all"
-
-    @staticmethod
-    def in_all(counts: ProcedureRuns) -> str:
-        return f", {counts.successes} of {counts.total} in all"
-
-    @staticmethod
-    def under(conditions: str) -> str:
-        return f" (under other conditions: {conditions})"
+def _succeeded(counts: ProcedureRuns, language: Language) -> str:
+    words = _WORDS[language]
+    if not counts.total:
+        return words["none"]
+    noun = "run" if counts.total == 1 else "runs"
+    return words["succeeded"].format(counts.successes, counts.total, noun=noun)
 
 
-class _Chinese:
-    contested = ",有争议"
-    between = ";"
-
-    @staticmethod
-    def when(signal: str) -> str:
-        return f"遇到“{signal}”时:"
-
-    @staticmethod
-    def succeeded(counts: ProcedureRuns) -> str:
-        if not counts.total:
-            return "尚无运行"
-        return f"{counts.total}次运行中{counts.successes}次成功"
-
-    @classmethod
-    def succeeded_when(cls, counts: ProcedureRuns, signal: str) -> str:
-        return f"遇到“{signal}”时{cls.succeeded(counts)}"
-
-    @classmethod
-    def succeeded_in_all(cls, counts: ProcedureRuns) -> str:
-        return f"共{cls.succeeded(counts)}"
-
-    @staticmethod
-    def in_all(counts: ProcedureRuns) -> str:
-        return f",共{counts.total}次运行中{counts.successes}次成功"
-
-    @staticmethod
-    def under(conditions: str) -> str:
-        return f"(条件不同:{conditions})"
-
-
-_WORDS: Final[dict[Language, type[_English] | type[_Chinese]]] = {"en": _English, "zh": _Chinese}
+_WORDS: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "between": "; ",
+        "contested": ", contested",
+        "when": 'when "{}": ',
+        "none": "no run yet",
+        "succeeded": "{0} of {1} {noun} succeeded",
+        "succeeded when": '{0} when "{1}"',
+        "succeeded in all": "{} in all",
+        "in all": ", {0} of {1} in all",
+        "under": " (under other conditions: {})",
+    },
+    "zh": {
+        "between": ";",
+        "contested": ",有争议",
+        "when": "遇到“{}”时:",
+        "none": "尚无运行",
+        "succeeded": "{1}次运行中{0}次成功",
+        "succeeded when": "遇到“{1}”时{0}",
+        "succeeded in all": "共{}",
+        "in all": ",共{1}次运行中{0}次成功",
+        "under": "(条件不同:{})",
+    },
+}

@@ -7,19 +7,13 @@ neither is an order to whoever reads it.
 from typing import Final
 
 from ..text.inert import quoted
-from ..text.language import Language
+from ..text.language import Language, both
 from .rules import PITFALL_PREFIX, MemoryType, without_prefix
 
-_PITFALL: Final[dict[Language, str]] = {"en": PITFALL_PREFIX, "zh": "已知陷阱: "}
+_PITFALL: Final = both(PITFALL_PREFIX, "已知陷阱: ")
 
-_NOTED: Final[dict[Language, str]] = {
-    "en": "an agent noted: ",
-    "zh": "智能体记录:",
-}
-_NOTED_PITFALL: Final[dict[Language, str]] = {
-    "en": "an agent noted, known as a pitfall: ",
-    "zh": "智能体记录,已知为陷阱:",
-}
+_NOTED: Final = both("an agent noted: ", "智能体记录:")
+_NOTED_PITFALL: Final = both("an agent noted, known as a pitfall: ", "智能体记录,已知为陷阱:")
 _MEMORY_LIMIT = 300
 
 

@@ -5,6 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+import msgspec
+
+from ..text.times import Instant
+
 # Higher counts are not told apart, so that a spread has a bounded number of lines.
 MOST_COUNTED: Final = 10_000
 WORST_NAMED: Final = 10
@@ -137,8 +141,7 @@ class ProcessTotals:
     outcomes_touching_proven: int = 0
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A project's rates as of one moment; a rate without a denominator is None.
 
     An outcome is the report on one task, so "per task" is per outcome. What an outcome does not
@@ -146,8 +149,8 @@ class Snapshot:
     in the average number of tool calls.
 
     Attributes:
-        at: the moment, seconds since the epoch: what was received later does not count.
-        since: what was received before does not count; None: everything counts.
+        at: the moment: what was received later does not count.
+        since: what was received before does not count; where it is not set, everything counts.
         outcomes: how many count.
         rejection_rate: rejections ÷ reviews.
         test_fail_loops: rounds of failing tests per task.
@@ -158,12 +161,12 @@ class Snapshot:
         mean_score: the mean of the raw scores.
         proven_share: the share that touched a pattern which was proven at the moment.
         totals: the sums that the rates are made of.
-        retries: how retries are spread over tasks; None in a run of an earlier version.
-        limit_hits: how hits of a hard limit are spread over tasks; None as above.
+        retries: how retries are spread over tasks; not known of a run of an earlier version.
+        limit_hits: how hits of a hard limit are spread over tasks; as above.
     """
 
-    at: float
-    since: float | None
+    at: Instant
+    since: Instant | None
     outcomes: int
     rejection_rate: float | None
     test_fail_loops: float | None

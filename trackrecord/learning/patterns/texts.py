@@ -148,8 +148,7 @@ def pattern_line(wording: PatternWording, language: Language = "en") -> str:
     content = _shown(wording.content, language, is_known=wording.is_known)
     if wording.decision is not None and wording.state is Maturity.DEPRECATED:
         return f"- {content} [{_deprecated_by_hand(wording.decision, language)}]"
-    suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording)
-    return f"- {content} [{suffix}]"
+    return f"- {content} [{_standing(wording, language)}]"
 
 
 # The names of the catalogue, and an agent's few, are worded whenever rankings are refreshed.
@@ -173,77 +172,70 @@ def _deprecated_by_hand(decision: Decision, language: Language) -> str:
 def counted_line(wording: PatternWording, language: Language = "en") -> str:
     """Return the line of a pattern by its counts alone, for any state."""
     content = _shown(wording.content, language, is_known=wording.is_known)
-    succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
-    return f"- {content} [{succeeded}]"
+    return f"- {content} [{_succeeded(wording.evidence, language)}]"
 
 
-def _succeeded_en(evidence: Evidence) -> str:
-    total, told = evidence.observations, evidence.feedback
-    runs = f"{evidence.succeeded} of {total} {'run' if total == 1 else 'runs'} succeeded"
+def _succeeded(evidence: Evidence, language: Language) -> str:
+    words, total, told = _WORDS[language], evidence.observations, evidence.feedback
+    noun = "run" if total == 1 else "runs"
+    runs = words["succeeded"].format(evidence.succeeded, total, noun)
     if not told:
         return runs
     verdicts = "verdict" if told == 1 else "verdicts"
-    return f"{runs}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
+    return runs + words["by feedback"].format(evidence.helpful_feedback, told, verdicts)
 
 
-def _succeeded_zh(evidence: Evidence) -> str:
-    runs = f"{evidence.observations}次运行中{evidence.succeeded}次成功"
-    if not evidence.feedback:
-        return runs
-    return f"{runs},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
-
-
-def _suffix_en(wording: PatternWording) -> str:
-    evidence = wording.evidence
-    succeeded = _succeeded_en(evidence)
+def _standing(wording: PatternWording, language: Language) -> str:
+    words, evidence = _WORDS[language], wording.evidence
+    succeeded = _succeeded(evidence, language)
     if evidence.reports < _LIMITED_BELOW:
-        return f"LIMITED DATA - {succeeded}"
-    match wording.state:
-        case Maturity.PROVEN:
-            return f"PROVEN{' by hand' if wording.decision else ''} - {succeeded}"
-        case Maturity.ESTABLISHED:
-            return f"ESTABLISHED - {succeeded}"
-        case Maturity.CANDIDATE:
-            return f"CANDIDATE - {succeeded}{', needs more data' if wording.needs_more else ''}"
-        case Maturity.DEPRECATED:
-            return f"DEPRECATED - {_failed_en(evidence)}, avoid using"
+        return words["limited"].format(succeeded)
+    if wording.state is Maturity.DEPRECATED:
+        return words[wording.state].format(_failed(evidence, language))
+    by_hand = words["by hand"] if wording.decision and wording.state is Maturity.PROVEN else ""
+    needs = wording.needs_more and wording.state is Maturity.CANDIDATE
+    more = words["needs more"] if needs else ""
+    return words[wording.state].format(succeeded, by_hand=by_hand) + more
 
 
-def _failed_en(evidence: Evidence) -> str:
+def _failed(evidence: Evidence, language: Language) -> str:
     if evidence.feedback:
-        return _succeeded_en(evidence)
+        return _succeeded(evidence, language)
     total = evidence.observations
-    failed = f"{evidence.failed} of {total} {'run' if total == 1 else 'runs'} failed"
-    weighed = _weighed_failures(evidence)
-    return failed if weighed is None else f"{failed}, {weighed}% weighed by age and source"
+    noun = "run" if total == 1 else "runs"
+    failed = _WORDS[language]["failed"].format(evidence.failed, total, noun)
+    weighed, plain = percent(evidence.harmful_share, 1), percent(evidence.failed, total)
+    # The share that decided is told where the plain counts do not show it.
+    return failed + (
+        _WORDS[language]["weighed"].format(weighed) if weighed >= plain + _PLAINLY else ""
+    )
 
 
-def _weighed_failures(evidence: Evidence) -> int | None:
-    """Return the share that decided, in percent, where the plain counts do not show it."""
-    weighed = percent(evidence.harmful_share, 1)
-    plain = percent(evidence.failed, evidence.observations)
-    return weighed if weighed >= plain + _PLAINLY else None
-
-
-def _suffix_zh(wording: PatternWording) -> str:
-    evidence = wording.evidence
-    succeeded = _succeeded_zh(evidence)
-    if evidence.reports < _LIMITED_BELOW:
-        return f"数据有限 - {succeeded}"
-    match wording.state:
-        case Maturity.PROVEN:
-            return f"{'人工' if wording.decision else ''}已验证 - {succeeded}"
-        case Maturity.ESTABLISHED:
-            return f"已确立 - {succeeded}"
-        case Maturity.CANDIDATE:
-            return f"候选 - {succeeded}{',需要更多数据' if wording.needs_more else ''}"
-        case Maturity.DEPRECATED:
-            return f"已弃用 - {_failed_zh(evidence)},避免使用"
-
-
-def _failed_zh(evidence: Evidence) -> str:
-    if evidence.feedback:
-        return _succeeded_zh(evidence)
-    failed = f"{evidence.observations}次运行中{evidence.failed}次失败"
-    weighed = _weighed_failures(evidence)
-    return failed if weighed is None else f"{failed},按时间和来源加权{weighed}%"
+_WORDS: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "succeeded": "{} of {} {} succeeded",
+        "by feedback": ", {} of {} {} by feedback helpful",
+        "failed": "{} of {} {} failed",
+        "weighed": ", {}% weighed by age and source",
+        "limited": "LIMITED DATA - {}",
+        "by hand": " by hand",
+        "needs more": ", needs more data",
+        Maturity.PROVEN: "PROVEN{by_hand} - {}",
+        Maturity.ESTABLISHED: "ESTABLISHED - {}",
+        Maturity.CANDIDATE: "CANDIDATE - {}",
+        Maturity.DEPRECATED: "DEPRECATED - {}, avoid using",
+    },
+    "zh": {
+        "succeeded": "{1}次运行中{0}次成功",
+        "by feedback": ",{1}条反馈中{0}条有帮助",
+        "failed": "{1}次运行中{0}次失败",
+        "weighed": ",按时间和来源加权{}%",
+        "limited": "数据有限 - {}",
+        "by hand": "人工",
+        "needs more": ",需要更多数据",
+        Maturity.PROVEN: "{by_hand}已验证 - {}",
+        Maturity.ESTABLISHED: "已确立 - {}",
+        Maturity.CANDIDATE: "候选 - {}",
+        Maturity.DEPRECATED: "已弃用 - {},避免使用",
+    },
+}

@@ -2,9 +2,18 @@
 
 from datetime import UTC, datetime
 from math import inf
-from typing import Final
+from typing import Annotated, Final
 
 from trackrecord.errors import InvalidTime
+
+
+class _Marked:
+    """Marks a number that is a moment."""
+
+
+MOMENT: Final = _Marked()
+# Seconds since the epoch; ISO 8601 in JSON.
+Instant = Annotated[float, MOMENT]
 
 # 9999-12-31: beyond it no calendar date can be shown.
 _LATEST = 253_402_300_799.0

@@ -6,21 +6,19 @@ from typing import Literal
 
 import msgspec
 
-from trackrecord.learning.advice.assignment import Arm
 from trackrecord.learning.text.language import Language
-from trackrecord.wire.exposure import ExposureBody
 
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored
 from ..choosing.exposure import AS_THEY_ARE, ExposurePlan, exposure_of
 from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
-from ..choosing.meaning import ComparedBy, Meaning, compared_by
-from ..choosing.procedure_choice import ChosenBy
+from ..choosing.meaning import Meaning, compared_by
 from ..documents.labels import label
 from ..documents.rankings_document import ProjectDocuments
 from ..question.question import PromptQuestion
 from .compose import Composition, compose, names_of
 from .own_task import NOTHING_OWN, OwnPart, candidates_of
+from .rankings_answer import PromptAnswer, assigned_by, chosen_in
 from .why_texts import LEFT_OUT
 
 Reason = Literal["budget", "share", "max_candidates", "replaced"]
@@ -64,55 +62,23 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
         return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
 
 
-@dataclass(frozen=True)
-class Context:
-    """The text of a prompt, with the candidates taken and left out.
+@dataclass(frozen=True, kw_only=True)
+class Context(PromptAnswer):
+    """The text of a prompt, with the candidates taken and left out; see also `PromptAnswer`.
 
     Attributes:
-        project: whose experience took part.
-        prompt: the text, "" when there is nothing to say.
-        tokens: what the text counts for.
-        budget: what it was allowed; None for no limit.
+        budget: how many tokens the text was allowed; None for no limit.
         taken: the candidates that stand in the text, best first; past tasks last.
         left_out: those that do not, with the reason; those that did not fit first, best first.
         not_competing: how many entries of the rankings were not among the best of their kind.
-        age_s: seconds since the rankings were computed, None when there are none.
-        is_stale: whether these are the rankings that this process saw last, and not the newest.
-        problem: why the rankings are missing or stale, None when all is well.
-        arm: "given", or "withheld" for a task of the holdout, for which nothing that is learnt
-            competes; None without a task id.
-        is_explored: whether the order of what is learnt is a draw, so that little known entries are
-            tried.
-        propensity: how probable it was that the task was assigned so.
-        exposure: what is recorded of the task; None without a task id.
-        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
-            of similar tasks that succeeded, or how far the best competence record stands out.
-        needs_more: whether that is too low to act on, so that more information is needed.
-        chosen_by: "votes" or "records", None where there was nothing to choose from.
-        compared_by: how the task was compared with competence records: "words" or "embeddings";
-            None without a task.
         memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
             them.
     """
 
-    project: str
-    prompt: str
-    tokens: int
     budget: int | None
     taken: tuple[Considered, ...] = ()
     left_out: tuple[Considered, ...] = ()
     not_competing: int = 0
-    age_s: float | None = None
-    is_stale: bool = False
-    problem: str | None = None
-    arm: Arm | None = None
-    is_explored: bool = False
-    propensity: float = 1.0
-    exposure: ExposureBody | None = None
-    confidence: float = 0.0
-    needs_more: bool = True
-    chosen_by: ChosenBy | None = None
-    compared_by: ComparedBy | None = None
     memory_ids: tuple[str, ...] = ()
 
 
@@ -178,13 +144,8 @@ def context_from(
         age_s=None if document is None else max(0.0, now - document.computed_at),
         is_stale=document is not None and known.problem is not None,
         problem=question.with_(problem),
-        arm=exposure_plan.assignment.arm,
-        is_explored=exposure_plan.assignment.is_explored,
-        propensity=exposure_plan.assignment.propensity,
-        exposure=exposure,
-        confidence=composed.choice.confidence,
-        needs_more=composed.choice.needs_more,
-        chosen_by=composed.choice.by,
+        **assigned_by(exposure_plan, exposure),
+        **chosen_in(composed),
         # A task of the holdout is compared with nothing.
         compared_by=compared_by(None if composed.learnt.known is None else question.task, meaning),
         memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),

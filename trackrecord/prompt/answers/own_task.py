@@ -13,7 +13,7 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_text import HEADINGS, error_lines, strikes_line
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.text.inert import identifier
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 from trackrecord.learning.text.redaction.redact import redacted
 
 from ..candidates.candidate import Candidate
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_ERRORS: Final = 10
 MOST_OUTPUTS: Final = 3
 _SECTION: Final = "previous_error"
-_OUTPUT_OF: Final[dict[Language, str]] = {"en": "Output of {}:", "zh": "{}的输出:"}
+_OUTPUT_OF: Final = both("Output of {}:", "{}的输出:")
 
 
 class Share(NamedTuple):

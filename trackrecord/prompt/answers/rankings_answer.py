@@ -38,26 +38,21 @@ _MOST_REMEMBERED: Final = 8
 Compositions = dict[tuple[Any, ...], tuple[Composition, AnswerDetails]]
 
 
-@dataclass(frozen=True)
-class Rankings:
-    """The answer of `rankings()`.
+@dataclass(frozen=True, kw_only=True)
+class PromptAnswer:
+    """The answer of a call for a prompt, as far as it does not matter which call.
 
     Attributes:
         project: whose experience this is.
-        told: by section, the entries in the text, best first: "lessons", "anti_patterns",
-            "failing", "patterns", "procedures", "competences" and "memories".
-        criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
-            text. See `trackrecord.weigh`.
         prompt: the text for the prompt, "" when there is nothing to say.
         tokens: how many tokens the text is counted as.
-        left_out: how many entries did not fit the budget or the limit.
-        over_budget: which of them did not fit the budget: their ids, best first.
         age_s: seconds since the rankings were computed, None when there are none.
-        is_stale: whether Redis is away and this is what it said last.
-        problem: why the answer is empty or stale, None when all is well.
-        arm: "given", or "withheld" for a task of the holdout, which gets nothing so that others can
-            be compared with it; None without a task id.
-        is_explored: whether the order is a draw, so that little known entries are tried.
+        is_stale: whether these are the rankings that this process saw last, and not the newest.
+        problem: why the rankings are missing or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, which is told nothing that is learnt
+            so that others can be compared with it; None without a task id.
+        is_explored: whether the order of what is learnt is a draw, so that little known entries are
+            tried.
         propensity: how probable it was that the task was assigned to its arm.
         exposure: what is recorded of the task; None without a task id.
         confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
@@ -69,12 +64,8 @@ class Rankings:
     """
 
     project: str
-    told: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    criteria: tuple[RankedCriterion, ...] = ()
     prompt: str = ""
     tokens: int = 0
-    left_out: int = 0
-    over_budget: tuple[str, ...] = ()
     age_s: float | None = None
     is_stale: bool = False
     problem: str | None = None
@@ -86,6 +77,46 @@ class Rankings:
     needs_more: bool = True
     chosen_by: ChosenBy | None = None
     compared_by: ComparedBy | None = None
+
+
+def assigned_by(plan: ExposurePlan, exposure: ExposureBody | None) -> dict[str, Any]:
+    """Return the fields of an answer that say how a task was assigned to its arm."""
+    assignment = plan.assignment
+    return {
+        "arm": assignment.arm,
+        "is_explored": assignment.is_explored,
+        "propensity": assignment.propensity,
+        "exposure": exposure,
+    }
+
+
+def chosen_in(composed: Composition) -> dict[str, Any]:
+    """Return the fields of an answer that say how sure the choice of a procedure is."""
+    choice = composed.choice
+    return {
+        "confidence": choice.confidence,
+        "needs_more": choice.needs_more,
+        "chosen_by": choice.by,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rankings(PromptAnswer):
+    """The answer of `rankings()`; see also `PromptAnswer`.
+
+    Attributes:
+        told: by section, the entries in the text, best first: "lessons", "anti_patterns",
+            "failing", "patterns", "procedures", "competences" and "memories".
+        criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
+            text. See `trackrecord.weigh`.
+        left_out: how many entries did not fit the budget or the limit.
+        over_budget: which of them did not fit the budget: their ids, best first.
+    """
+
+    told: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    criteria: tuple[RankedCriterion, ...] = ()
+    left_out: int = 0
+    over_budget: tuple[str, ...] = ()
     _details: AnswerDetails = field(default=_NO_DETAILS, repr=False, compare=False)
 
     @property
@@ -177,7 +208,7 @@ def answer_from(
     )
     composed, details = found
     selection, learnt = composed.selection, composed.learnt
-    assignment = exposure_plan.assignment
+    names = composed.taken_names if exposure_plan.task_id is not None else ()
     of_all: dict[str, Any] = {
         "project": question.project,
         # Also for a task that is withheld advice: both arms are to be judged alike.
@@ -185,16 +216,9 @@ def answer_from(
         "age_s": max(0.0, now - document.computed_at),
         "is_stale": known.problem is not None,
         "problem": problem,
-        "arm": assignment.arm,
-        "is_explored": assignment.is_explored,
-        "propensity": assignment.propensity,
-        "exposure": exposure_of(
-            exposure_plan,
-            document,
-            composed.taken_names if exposure_plan.task_id is not None else (),
-        ),
+        **assigned_by(exposure_plan, exposure_of(exposure_plan, document, names)),
     }
-    if assignment.is_withheld:
+    if exposure_plan.assignment.is_withheld:
         return Rankings(**of_all)
     return Rankings(
         **of_all,
@@ -203,9 +227,7 @@ def answer_from(
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
         over_budget=composed.left_out_names,
-        confidence=composed.choice.confidence,
-        needs_more=composed.choice.needs_more,
-        chosen_by=composed.choice.by,
+        **chosen_in(composed),
         compared_by=compared_by(question.task, meaning),
         _details=details,
     )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 
 from ..choosing.offer import Basis
 
@@ -27,51 +27,39 @@ BASES: Final[dict[Language, dict[Basis, str]]] = {
         "votes": "在成功的类似任务中得票{:.0%}",
     },
 }
-SECTION_USED: Final[dict[Language, str]] = {
-    "en": "; section {} of {} tokens",
-    "zh": ";本节占{}/{}个词元",
-}
+SECTION_USED: Final = both("; section {} of {} tokens", ";本节占{}/{}个词元")
 # Where a section takes room that no other needs.
-SECTION_EXCEEDED: Final[dict[Language, str]] = {
-    "en": "; section {} tokens, {} beyond its share, which no other section needs",
-    "zh": ";本节占{}个词元,超出份额{}个,其他各节不需要",
-}
-OVER_SHARE: Final[dict[Language, str]] = {
-    "en": "; no room in its section's share of {:.0%}",
-    "zh": ";本节{:.0%}的份额已满",
-}
-OVER_BUDGET: Final[dict[Language, str]] = {
-    "en": "; no room in the budget of {} tokens",
-    "zh": ";{}个词元的预算已满",
-}
-EXCLUDED: Final[dict[Language, str]] = {"en": "excluded", "zh": "已排除"}
-REFUTED: Final[dict[Language, str]] = {
-    "en": "such tasks otherwise do as well or better, or it may be chance",
-    "zh": "此类任务不用它也一样好或更好,或可能只是偶然",
-}
-NO_TOOL: Final[dict[Language, str]] = {
-    "en": "the agent that asks has not got its tools, as far as its runs show",
-    "zh": "从运行记录看,提问的代理没有其工具",
-}
+SECTION_EXCEEDED: Final = both(
+    "; section {} tokens, {} beyond its share, which no other section needs",
+    ";本节占{}个词元,超出份额{}个,其他各节不需要",
+)
+OVER_SHARE: Final = both("; no room in its section's share of {:.0%}", ";本节{:.0%}的份额已满")
+OVER_BUDGET: Final = both("; no room in the budget of {} tokens", ";{}个词元的预算已满")
+EXCLUDED: Final = both("excluded", "已排除")
+REFUTED: Final = both(
+    "such tasks otherwise do as well or better, or it may be chance",
+    "此类任务不用它也一样好或更好,或可能只是偶然",
+)
+NO_TOOL: Final = both(
+    "the agent that asks has not got its tools, as far as its runs show",
+    "从运行记录看,提问的代理没有其工具",
+)
 # Of procedures that fail.
-MAY_BE_CHANCE: Final[dict[Language, str]] = {
-    "en": "such tasks fail at times anyway, and so few failures may be chance",
-    "zh": "此类任务本来就有失败,这么少的失败可能只是偶然",
-}
-UNRELATED: Final[dict[Language, str]] = {"en": "not about this task", "zh": "与此任务无关"}
-OF_ANOTHER: Final[dict[Language, str]] = {
-    "en": "it is about a tool of another coding agent's own, and only that agent met it",
-    "zh": "它涉及另一编程代理自己的工具,且只有该代理遇到过",
-}
+MAY_BE_CHANCE: Final = both(
+    "such tasks fail at times anyway, and so few failures may be chance",
+    "此类任务本来就有失败,这么少的失败可能只是偶然",
+)
+UNRELATED: Final = both("not about this task", "与此任务无关")
+OF_ANOTHER: Final = both(
+    "it is about a tool of another coding agent's own, and only that agent met it",
+    "它涉及另一编程代理自己的工具,且只有该代理遇到过",
+)
 # Of lessons about tools that fail at times.
-NEEDS_NAMING: Final[dict[Language, str]] = {
-    "en": "nothing is known that helps, or it is rare; it is told to tasks that name it",
-    "zh": "尚无已知的解决办法,或很少发生;只告知提到它的任务",
-}
-BEYOND_LIMIT: Final[dict[Language, str]] = {
-    "en": "beyond the limit of its section",
-    "zh": "超出本节的数量上限",
-}
+NEEDS_NAMING: Final = both(
+    "nothing is known that helps, or it is rare; it is told to tasks that name it",
+    "尚无已知的解决办法,或很少发生;只告知提到它的任务",
+)
+BEYOND_LIMIT: Final = both("beyond the limit of its section", "超出本节的数量上限")
 # Why a candidate of `context()` was left out, by its code.
 LEFT_OUT: Final[dict[Language, dict[str, str]]] = {
     "en": {

@@ -12,25 +12,14 @@ Given = Candidate | Mapping[str, Any]
 _OPTIONAL: Final = ("tokens", "priority", "score", "section")
 # By the name a caller may use, the name that it has here.
 _METADATA: Final = {
-    "content_type": "content_type",
-    "contentType": "content_type",
-    "dependency_depth": "dependency_depth",
-    "dependencyDepth": "dependency_depth",
-    "decision_age_hours": "decision_age_hours",
-    "decisionAgeHours": "decision_age_hours",
-    "decision_age": "decision_age_hours",
-    "decisionAge": "decision_age_hours",
-    "is_current_task": "is_current_task",
-    "isCurrentTask": "is_current_task",
-    "is_blocked_task": "is_blocked_task",
-    "isBlockedTask": "is_blocked_task",
-    "has_failure": "has_failure",
-    "hasFailure": "has_failure",
-    "has_success": "has_success",
-    "hasSuccess": "has_success",
-    "has_evidence": "has_evidence",
-    "hasEvidence": "has_evidence",
-}
+    spelt: name
+    for name in (
+        "content_type", "dependency_depth", "decision_age_hours", "decision_age",
+        "is_current_task", "is_blocked_task", "has_failure", "has_success", "has_evidence",
+    )
+    for first, *others in (name.split("_"),)
+    for spelt in (name, first + "".join(map(str.capitalize, others)))
+} | dict.fromkeys(("decision_age", "decisionAge"), "decision_age_hours")  # fmt: skip
 
 
 def read_candidates(given: Iterable[Given]) -> list[Candidate]:

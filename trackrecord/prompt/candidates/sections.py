@@ -1,7 +1,7 @@
 """The sections of a prompt's text, one row each.
 
-A new section is a row here, its headings in `headings`, and a module of the texts of its entries. A
-learnt one also has
+A new section is a row here with its headings, and a module of the texts of its entries. A learnt
+one also has
 
 - a name in `question/section_names`, which is its field in the answer (`answers/rankings_answer`),
   from which the shape of its entries over HTTP follows;
@@ -17,9 +17,7 @@ Everything that treats sections goes by this table: which entries of the ranking
 which heading they stand, which setting weighs them, which fields an answer has, and the order of
 the text.
 
-The headings of the sections of learnt entries, in English and in Chinese.
-
-Apart from the texts of single entries: an agent's process reads those ready from the cache, and
+The texts of single entries are elsewhere: an agent's process reads those ready from the cache, and
 need not import what writes them.
 """
 
@@ -29,7 +27,7 @@ from typing import Final, Literal
 
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import SectionOffers
@@ -41,63 +39,6 @@ from ..choosing.section_entries import (
     memories_for,
     procedures_for,
 )
-
-ANTI_PATTERNS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Anti-Patterns to Avoid",
-    "zh": "## 要避免的反模式",
-}
-ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
-    "en": "Based on past failures, avoid these strategies:",
-    "zh": "基于过去失败,避免这些策略:",
-}
-FAILED_HEADING: Final[dict[Language, str]] = {
-    "en": "## Strategies That Failed",
-    "zh": "## 失败过的策略",
-}
-FAILED_INTRODUCTION: Final[dict[Language, str]] = {
-    "en": "Tasks with these strategies mostly failed:",
-    "zh": "采用这些策略的任务大多失败:",
-}
-PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
-    "en": {
-        Maturity.PROVEN: "## Proven Patterns",
-        Maturity.ESTABLISHED: "## Established Patterns",
-        Maturity.CANDIDATE: "## Candidate Patterns",
-        Maturity.DEPRECATED: "## Deprecated Patterns",
-    },
-    "zh": {
-        Maturity.PROVEN: "## 已验证的模式",
-        Maturity.ESTABLISHED: "## 已确立的模式",
-        Maturity.CANDIDATE: "## 候选模式",
-        Maturity.DEPRECATED: "## 已弃用的模式",
-    },
-}
-COMPETENCES_HEADING: Final[dict[Language, str]] = {
-    "en": "## Tool Procedures and How Often They Worked",
-    "zh": "## 工具流程及其成功率",
-}
-FAILING_HEADING: Final[dict[Language, str]] = {
-    "en": "## Tool Procedures That Never Succeeded",
-    "zh": "## 从未成功的工具流程",
-}
-MEMORIES_HEADING: Final[dict[Language, str]] = {"en": "## Memories", "zh": "## 记忆"}
-PAST_TASKS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Similar Past Tasks and How They Ended",
-    "zh": "## 类似的过往任务及其结果",
-}
-LESSONS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Lessons From Tool Calls",
-    "zh": "## 工具调用的经验",
-}
-PROCEDURES_HEADING: Final[dict[Language, str]] = {
-    "en": "## What Worked in Similar Tasks",
-    "zh": "## 类似任务中有效的做法",
-}
-PREVIOUS_ERRORS_HEADING: Final[dict[Language, str]] = {
-    "en": "## Previous Errors of This Task",
-    "zh": "## 此任务先前的错误",
-}
-
 
 Kind = Literal[
     "phase", "task", "decision", "evidence", "agent_context",
@@ -157,17 +98,8 @@ class Section:
     record_headings: dict[Language, str] | None = None
 
 
-def _introduced(
-    headings: dict[Language, str], introductions: dict[Language, str]
-) -> dict[Language, str]:
-    return {language: f"{headings[language]}\n\n{introductions[language]}" for language in headings}
-
-
-def _of_patterns(state: Maturity, feed: Feed | None) -> Section:
-    headings: dict[Language, str] = {
-        "en": PATTERN_HEADINGS["en"][state],
-        "zh": PATTERN_HEADINGS["zh"][state],
-    }
+def _of_patterns(state: Maturity, feed: Feed | None, english: str, chinese: str) -> Section:
+    headings = both(english, chinese)
     return Section(state.value, "pattern", headings, feed=feed, state=state.value)
 
 
@@ -179,72 +111,88 @@ _ROWS: Final = (
     Section(
         "lesson",
         "anti_pattern",
-        LESSONS_HEADING,
+        both("## Lessons From Tool Calls", "## 工具调用的经验"),
         feed=Feed("lessons", "anti_pattern_weight", 0.3, lessons_for, is_of_advice=True),
         prefix=entry_ids.LESSON,
     ),
     Section(
         "anti_pattern",
         "anti_pattern",
-        _introduced(ANTI_PATTERNS_HEADING, ANTI_PATTERNS_INTRODUCTION),
+        both(
+            "## Anti-Patterns to Avoid\n\nBased on past failures, avoid these strategies:",
+            "## 要避免的反模式\n\n基于过去失败,避免这些策略:",
+        ),
         feed=Feed("anti_patterns", "anti_pattern_weight", 0.25, warnings_for),
-        record_headings=_introduced(FAILED_HEADING, FAILED_INTRODUCTION),
+        record_headings=both(
+            "## Strategies That Failed\n\nTasks with these strategies mostly failed:",
+            "## 失败过的策略\n\n采用这些策略的任务大多失败:",
+        ),
     ),
     Section(
         "failing_procedure",
         "anti_pattern",
-        FAILING_HEADING,
+        both("## Tool Procedures That Never Succeeded", "## 从未成功的工具流程"),
         feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
         prefix=entry_ids.FAILING,
     ),
     # No prompt has this section; `patterns list` writes it when it is asked to.
-    _of_patterns(Maturity.DEPRECATED, None),
-    _of_patterns(Maturity.PROVEN, _PATTERNS),
-    _of_patterns(Maturity.ESTABLISHED, _PATTERNS),
-    _of_patterns(Maturity.CANDIDATE, _PATTERNS),
+    _of_patterns(Maturity.DEPRECATED, None, "## Deprecated Patterns", "## 已弃用的模式"),
+    _of_patterns(Maturity.PROVEN, _PATTERNS, "## Proven Patterns", "## 已验证的模式"),
+    _of_patterns(Maturity.ESTABLISHED, _PATTERNS, "## Established Patterns", "## 已确立的模式"),
+    _of_patterns(Maturity.CANDIDATE, _PATTERNS, "## Candidate Patterns", "## 候选模式"),
     # Deprecated by its own counts, and recommended or tried all the same: as such tasks go.
     Section(
         "pattern",
         "pattern",
-        {"en": "## Patterns", "zh": "## 模式"},
+        both("## Patterns", "## 模式"),
         feed=_PATTERNS,
         state=Maturity.DEPRECATED.value,
     ),
     Section(
         "procedure",
         "competence",
-        PROCEDURES_HEADING,
+        both("## What Worked in Similar Tasks", "## 类似任务中有效的做法"),
         feed=Feed("procedures", "competence_weight", 0.25, procedures_for, is_of_advice=True),
         prefix=entry_ids.PROCEDURE,
     ),
     Section(
         "competence",
         "competence",
-        COMPETENCES_HEADING,
+        both("## Tool Procedures and How Often They Worked", "## 工具流程及其成功率"),
         feed=Feed("competences", "competence_weight", 0.25, competences_for),
     ),
     Section(
         "memory",
         "memory",
-        MEMORIES_HEADING,
+        both("## Memories", "## 记忆"),
         feed=Feed("memories", "memory_weight", 0.3, memories_for),
         prefix=entry_ids.MEMORY,
     ),
     # A memory of another kind, of an agent's own.
-    Section("past_task", "memory", PAST_TASKS_HEADING, _BLOCKS, is_last=True),
-    Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
-    Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
+    Section(
+        "past_task",
+        "memory",
+        both("## Similar Past Tasks and How They Ended", "## 类似的过往任务及其结果"),
+        _BLOCKS,
+        is_last=True,
+    ),
+    Section("phase", "phase", both("## Phase", "## 阶段"), _BLOCKS),
+    Section("decision", "decision", both("## Decisions", "## 决定"), _BLOCKS),
     # What went wrong in the task before: evidence of another kind.
-    Section("previous_error", "evidence", PREVIOUS_ERRORS_HEADING),
-    Section("evidence", "evidence", {"en": "## Evidence", "zh": "## 证据"}, _BLOCKS),
-    Section("agent_context", "agent_context", {"en": "## Context", "zh": "## 上下文"}, _BLOCKS),
-    Section("task", "task", {"en": "## Tasks", "zh": "## 任务"}, _BLOCKS),
+    Section(
+        "previous_error",
+        "evidence",
+        both("## Previous Errors of This Task", "## 此任务先前的错误"),
+    ),
+    Section("evidence", "evidence", both("## Evidence", "## 证据"), _BLOCKS),
+    Section("agent_context", "agent_context", both("## Context", "## 上下文"), _BLOCKS),
+    Section("task", "task", both("## Tasks", "## 任务"), _BLOCKS),
 )
 
 SECTIONS: Final = {row.name: row for row in _ROWS}
 # Where an agent's own candidates stand when ranking is off: one after the other, as they were
 # handed in. No candidate names it.
-AS_HANDED_IN: Final = Section("", "agent_context", {"en": "", "zh": ""}, _BLOCKS)
+AS_HANDED_IN: Final = Section("", "agent_context", both("", ""), _BLOCKS)
 # By kind of what is learnt, the rule that weighs it.
 WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
 # The sections whose candidates are taken last, by name.

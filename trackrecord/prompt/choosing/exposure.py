@@ -9,7 +9,7 @@ from trackrecord.learning.advice.assignment import Assignment, assign
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.exploring import Draw, Prospect, promising
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
 from ..documents.advice_document import AdviceDocument, Expected
@@ -23,11 +23,8 @@ from ..documents.rankings_document import (
 from ..question.question import PromptQuestion
 
 # The blank in front: behind a label in brackets it would be a link in Markdown.
-TRIED: Final[dict[Language, str]] = {
-    "en": " (little known, worth trying)",
-    "zh": " (所知甚少,值得一试)",
-}
-TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": " (值得一试)"}
+TRIED: Final = both(" (little known, worth trying)", " (所知甚少,值得一试)")
+TRIED_ANYWAY: Final = both(" (worth trying)", " (值得一试)")
 _LONGEST_ID: Final = 256
 _LEAST_MASS: Final = 1e-3
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
 
-from trackrecord.learning.advice.lessons.lesson import subject_tools
 from trackrecord.learning.advice.tasks.task_index import idf
 from trackrecord.learning.text.names import names_in
 from trackrecord.learning.text.words import words_of
@@ -109,10 +108,8 @@ def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
     for lesson in lessons:
         if lesson.is_occasional:
             index.occasional.add(lesson.id)
-        own: set[str] = set()
-        for tool in subject_tools(lesson.kind, lesson.tools):
-            own |= words_of(tool)
-            index.of_tool[tool].append(lesson.id)
+        own = words_of(lesson.tools[0])
+        index.of_tool[lesson.tools[0]].append(lesson.id)
         error = {word: idf(counts[word], len(lessons)) for word in lesson.words if word not in own}
         _add(index.errors, lesson.id, error)
         for name in lesson.names:

@@ -64,7 +64,7 @@ def _by_votes(known: PromptInputs) -> float | None:
     if not votes.ranked:
         return None
     is_open = known.conditions is None and not known.document.disputed
-    if votes.by_tools or is_open:
+    if is_open:
         return votes.confidence
     shares: dict[Fit, list[float]] = {}
     for voted in votes.ranked:

@@ -56,9 +56,6 @@ def recommended_procedures(known: PromptInputs) -> list[_Recommended]:
 
 def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     votes = known.expectation.votes
-    # Tools that were voted on one by one have no order.
-    if votes.by_tools:
-        return
     for voted in _by_conditions(known, votes.ranked)[:_MOST]:
         signature = signature_of(voted.tools)
         entry = known.procedures.get(signature)

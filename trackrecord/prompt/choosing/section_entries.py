@@ -1,6 +1,6 @@
 """The entries of each section for a task, with their relevance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Generic, TypeVar
@@ -8,7 +8,6 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from trackrecord.learning.advice.exploring import Draw
-from trackrecord.learning.advice.lessons.lesson import subject_tools
 from trackrecord.learning.competences.episodes.signatures import tools_of
 
 from ..documents.advice_document import AdviceDocument, LessonEntry
@@ -29,8 +28,6 @@ _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
-# What stands for no tool.
-_USUAL: Final = ""
 _PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
@@ -71,10 +68,10 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
 
     named = lessons_named(known)
     likely: list[Offer] = []
-    by_tools = known.once("lessons by tools", _by_tools)
-    for tools in _perhaps_used(known):
-        lessons = by_tools[tools]
-        relevance = known.expectation.probability_of(tools, lessons[0].usual)
+    by_tool = known.once("lessons by tool", _by_tool)
+    for tool in _perhaps_used(known, by_tool):
+        lessons = by_tool[tool]
+        relevance = known.expectation.probability_of((tool,), lessons[0].usual)
         if relevance > _PROBABLE:
             likely += [
                 Offer(lesson, relevance, relevance * lesson.score, "tools")
@@ -95,25 +92,22 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
     return SectionOffers(best_first([*found, *likely]), pool=pool)
 
 
-def _perhaps_used(known: PromptInputs) -> Iterable[tuple[str, ...]]:
+def _perhaps_used(
+    known: PromptInputs, by_tool: Mapping[str, Sequence[LessonEntry]]
+) -> Iterable[str]:
     """Return the tools of lessons that the task may probably use: of hundreds it does not.
 
     They are used by most of the similar tasks, or by most of the project's runs.
     """
-    groups = known.once("tools of lessons", _tools_of_lessons)
-    tools = known.expectation.tools.items()
-    used = (groups.get(tool, ()) for tool, share in tools if share > _PROBABLE)
-    return dict.fromkeys(chain(groups[_USUAL], *used))
+    usual = known.once("usual tools of lessons", _usual_tools)
+    used = known.expectation.tools.items()
+    likely = (tool for tool, share in used if share > _PROBABLE and tool in by_tool)
+    return dict.fromkeys(chain(usual, likely))
 
 
-def _tools_of_lessons(advice: AdviceDocument) -> dict[str, list[tuple[str, ...]]]:
-    """Return the groups of tools by their first one, and those that most runs use by `_USUAL`."""
-    found: dict[str, list[tuple[str, ...]]] = {_USUAL: []}
-    for tools, lessons in _by_tools(advice).items():
-        found.setdefault(next(iter(tools), _USUAL), []).append(tools)
-        if lessons[0].usual > _PROBABLE:
-            found[_USUAL].append(tools)
-    return found
+def _usual_tools(advice: AdviceDocument) -> dict[str, None]:
+    by_tool = _by_tool(advice).items()
+    return dict.fromkeys(tool for tool, lessons in by_tool if lessons[0].usual > _PROBABLE)
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
@@ -125,10 +119,10 @@ def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:
     return {each.id: each for each in advice.lessons if each.state != "faded"}
 
 
-def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]]:
-    found: dict[tuple[str, ...], list[LessonEntry]] = {}
+def _by_tool(advice: AdviceDocument) -> dict[str, list[LessonEntry]]:
+    found: dict[str, list[LessonEntry]] = {}
     for each in _by_id(advice).values():
-        found.setdefault(subject_tools(each.kind, each.tools), []).append(each)
+        found.setdefault(each.tools[0], []).append(each)
     return found
 
 

@@ -12,7 +12,7 @@ import msgspec
 from trackrecord.learning.advice.moments.facts import UsualLine
 from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
-from .labels import gist, label
+from .labels import Labelled
 
 # What stands for "not among the procedures".
 NO_PROCEDURE: Final = 0xFFFFFFFF
@@ -87,23 +87,12 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     def instead_of(self, expected: Expected) -> Expected:
         """Return what is expected at all tasks, with the rates at these tasks in their place."""
-        return msgspec.structs.replace(
-            expected,
-            a=self.a,
-            b=self.b,
-            mean=self.a / (self.a + self.b) if self.a + self.b > 0.0 else expected.mean,
-            runs=self.runs,
-            successes=self.successes,
-            order_key=self.order_key,
-            is_worth_recommending=self.is_worth_recommending,
-            effect=self.effect,
-            effect_low=self.effect_low,
-            effect_high=self.effect_high,
-            is_surely_better=self.is_surely_better,
-        )
+        total = self.a + self.b
+        mean = self.a / total if total > 0.0 else expected.mean
+        return msgspec.structs.replace(expected, mean=mean, **msgspec.structs.asdict(self))
 
 
-class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class LessonEntry(Labelled, frozen=True, kw_only=True, array_like=True, gc=False):
     """A lesson from tool calls.
 
     Attributes:
@@ -128,6 +117,8 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         only_source: the agent whose runs alone it was found in; "" if there are several.
     """
 
+    named = "lesson"
+
     id: str
     kind: str
     tools: tuple[str, ...]
@@ -138,23 +129,13 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     last_seen: float
     lines: dict[str, str]
     lang: str = "en"
-    wordless_lines: dict[str, str] = {}
+    wordless_lines: dict[str, str] = msgspec.field(default_factory=dict)
     usual: float = 0.0
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     needs_naming: bool = False
     is_occasional: bool = False
     only_source: str = ""
-
-    @property
-    def label(self) -> str:
-        """Return the label for people."""
-        return label("lesson", self.lang)
-
-    @property
-    def gist(self) -> str:
-        """Return a summary for a table of all kinds."""
-        return gist(self.lines, self.lang)
 
 
 class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -1,6 +1,6 @@
 """Labels of entries for people, in English and in Chinese."""
 
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -31,6 +31,28 @@ _ZH: Final = {
 }
 # How an entry is cached, and no part of what is shown of it.
 NOT_SHOWN: Final = ("lines", "translations", "lang", "record_lines")
+
+
+class Labelled(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An entry with a line of prompt text by language."""
+
+    named: ClassVar[str]
+    """Its label in English."""
+
+    if TYPE_CHECKING:
+        # The fields stand where each kind of entry has them: they are cached by place.
+        lines: dict[str, str]
+        lang: str
+
+    @property
+    def label(self) -> str:
+        """Return the label for people."""
+        return label(self.named, self.lang)
+
+    @property
+    def gist(self) -> str:
+        """Return a summary for a table of all kinds."""
+        return gist(self.lines, self.lang)
 
 
 def label(name: str, language: str) -> str:

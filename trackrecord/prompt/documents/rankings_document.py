@@ -20,7 +20,7 @@ from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
-from .labels import gist, label
+from .labels import Labelled, gist, label
 
 if TYPE_CHECKING:
     from trackrecord.learning.patterns.evidence import Evidence
@@ -139,7 +139,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         return self.content
 
 
-class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class RankedCompetence(Labelled, frozen=True, kw_only=True, array_like=True, gc=False):
     """A competence record as agents are shown it.
 
     Attributes:
@@ -164,6 +164,8 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
         last_reinforced_at: when its newest success ended, seconds since the epoch; None where
             another version wrote it.
     """
+
+    named = "competence"
 
     id: str
     skill_name: str
@@ -201,18 +203,8 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
             return name
         return signature_of(tuple(dict.fromkeys(step["tool"] for step in self.recipe)))
 
-    @property
-    def label(self) -> str:
-        """Return the label for people."""
-        return label("competence", self.lang)
 
-    @property
-    def gist(self) -> str:
-        """Return a summary for a table of all kinds."""
-        return gist(self.lines, self.lang)
-
-
-class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class RankedFailure(Labelled, frozen=True, kw_only=True, array_like=True, gc=False):
     """A tool procedure that no run succeeded with, as agents are shown it.
 
     Attributes:
@@ -223,24 +215,16 @@ class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         lang: the language of its label and its gist.
     """
 
+    named = "never succeeded"
+
     id: str
     failure_count: int
     score: float
     lines: Lines
     lang: str = "en"
 
-    @property
-    def label(self) -> str:
-        """Return the label for people."""
-        return label("never succeeded", self.lang)
 
-    @property
-    def gist(self) -> str:
-        """Return a summary for a table of all kinds."""
-        return gist(self.lines, self.lang)
-
-
-class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class RankedProcedure(Labelled, frozen=True, kw_only=True, array_like=True, gc=False):
     """A tool procedure that similar tasks succeeded with, as agents are shown it.
 
     Attributes:
@@ -255,6 +239,8 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
         lang: the language of its label and its gist.
     """
 
+    named = "procedure"
+
     id: str
     tools: tuple[str, ...]
     score: float
@@ -264,16 +250,6 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
     used_by_failures: int = 0
     failures: int = 0
     lang: str = "en"
-
-    @property
-    def label(self) -> str:
-        """Return the label for people."""
-        return label("procedure", self.lang)
-
-    @property
-    def gist(self) -> str:
-        """Return a summary for a table of all kinds."""
-        return gist(self.lines, self.lang)
 
 
 class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
@@ -36,23 +37,12 @@ VECTORS_FOR = "vectors_for"
 
 # Two workers may finish in the other order than they read: the later revision stays.
 _WRITE_UNLESS_NEWER = """
-local cached = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
-if cached > tonumber(ARGV[1]) and ARGV[5] == '0' then return 0 end
-redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3],
-           'rules', ARGV[6])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
+local cached = tonumber(redis.call('HGET', KEYS[1], ARGV[3]) or '-1')
+if cached > tonumber(ARGV[4]) and ARGV[2] == '0' then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 3))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
-
-_WRITE_ADVICE_UNLESS_NEWER = """
-local cached = tonumber(redis.call('HGET', KEYS[1], 'advice_revision') or '-1')
-if cached > tonumber(ARGV[1]) and ARGV[6] == '0' then return 0 end
-redis.call('HSET', KEYS[1], 'advice_revision', ARGV[1], 'advice_computed_at', ARGV[2],
-           'advice', ARGV[3], 'advice_cost_s', ARGV[4], 'moments', ARGV[7])
-redis.call('EXPIRE', KEYS[1], ARGV[5])
-return 1
-"""
-
 
 # They belong to rankings: a project that was erased in between must not come back.
 _WRITE_VECTORS_IF_RANKED = """
@@ -134,16 +124,13 @@ def write_document(
         document: what to write.
         force: write it all the same: the store itself went back.
     """
-    key = settings.keys.rankings(document.project)
-    arguments: list[Any] = [
-        document.revision,
-        repr(document.computed_at),
-        encode_document(document),
-        settings.rankings_ttl_s,
-        int(force),
-        _rules_of(settings),
-    ]
-    return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
+    fields = {
+        REVISION: document.revision,
+        COMPUTED_AT: repr(document.computed_at),
+        DOCUMENT: encode_document(document),
+        RULES: _rules_of(settings),
+    }
+    return _write(client, settings, document.project, fields, force=force)
 
 
 def write_advice(
@@ -165,17 +152,29 @@ def write_advice(
         force: write it all the same: the store itself went back.
         moments: what is told at failures.
     """
-    arguments: list[Any] = [
-        document.revision,
-        repr(document.computed_at),
-        encode_advice(document),
-        repr(cost_s),
-        settings.rankings_ttl_s,
-        int(force),
-        encode_moments(moments or MomentDocument()),
-    ]
-    key = settings.keys.rankings(document.project)
-    return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
+    fields = {
+        ADVICE_REVISION: document.revision,
+        ADVICE_COMPUTED_AT: repr(document.computed_at),
+        ADVICE: encode_advice(document),
+        ADVICE_COST_S: repr(cost_s),
+        MOMENTS: encode_moments(moments or MomentDocument()),
+    }
+    return _write(client, settings, document.project, fields, force=force)
+
+
+def _write(
+    client: redis.Redis,
+    settings: DaemonSettings,
+    project: str,
+    fields: Mapping[str, Any],
+    *,
+    force: bool,
+) -> bool:
+    """Write fields of a project, of which the first is their revision."""
+    pairs = chain.from_iterable(fields.items())
+    key = settings.keys.rankings(project)
+    arguments: list[Any] = [settings.rankings_ttl_s, int(force), *pairs]
+    return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
 
 
 def write_vectors(
@@ -283,15 +282,10 @@ def cached_advice(
     client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
 ) -> dict[str, CachedAdvice]:
     """Return how old the cached advice of projects is; those without any are missing."""
-    with client.pipeline(transaction=False) as pipe:
-        for project in projects:
-            pipe.hmget(
-                settings.keys.rankings(project), ADVICE_REVISION, ADVICE_COMPUTED_AT, ADVICE_COST_S
-            )
-        answers = pipe.execute()
+    fields = ADVICE_REVISION, ADVICE_COMPUTED_AT, ADVICE_COST_S
     return {
         project: CachedAdvice(int(revision), now - float(computed_at), float(cost_s))
-        for project, (revision, computed_at, cost_s) in zip(projects, answers, strict=True)
+        for project, (revision, computed_at, cost_s) in _of_each(client, settings, projects, fields)
         if None not in (revision, computed_at, cost_s)
     }
 
@@ -300,13 +294,19 @@ def cached_ages(
     client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
 ) -> dict[str, CachedAge]:
     """Return the ages of projects' cached rankings; those without any are missing."""
-    with client.pipeline(transaction=False) as pipe:
-        for project in projects:
-            pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT, RULES)
-        answers = pipe.execute()
     wanted = _rules_of(settings).encode()
+    fields = REVISION, COMPUTED_AT, RULES
     return {
         project: CachedAge(int(revision), now - float(computed_at), rules == wanted)
-        for project, (revision, computed_at, rules) in zip(projects, answers, strict=True)
+        for project, (revision, computed_at, rules) in _of_each(client, settings, projects, fields)
         if revision is not None and computed_at is not None
     }
+
+
+def _of_each(
+    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], fields: Sequence[str]
+) -> Iterator[tuple[str, Sequence[Any]]]:
+    with client.pipeline(transaction=False) as pipe:
+        for project in projects:
+            pipe.hmget(settings.keys.rankings(project), fields)
+        return zip(projects, pipe.execute(), strict=True)

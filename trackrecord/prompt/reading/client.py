@@ -268,7 +268,7 @@ def rankings(
     With a task, what has to do with it is handed out; where nothing has, the few entries that hold
     for the project as a whole. An empty text is a valid answer.
 
-    Never raises: see `Rankings.problem` and `Rankings.is_stale`. An argument of another type is
+    Never raises: see `problem` and `is_stale` of the answer. An argument of another type is
     coerced where only one reading is possible, as `budget="800"` is. Otherwise its default takes
     its place and `problem` says so; for a project that is not a text the answer is empty.
 
@@ -285,7 +285,7 @@ def rankings(
         exclude: the sections to leave out; the settings' when not given.
         task_id: the id that the task's outcome will have. With one, what the task is handed is
             recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
-            gets an empty answer, see `Rankings.arm`.
+            gets an empty answer, see `PromptAnswer.arm`.
         explore: how much entries that are little known are tried: "off", "some" (cautiously) or
             "full"; what the setting says when not given. The same for a task as long as
             the rankings are the same. Without a task id and a text nothing is tried.

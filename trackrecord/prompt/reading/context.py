@@ -57,7 +57,7 @@ def context(
     """Rank an agent's own candidates and what the fleet has learnt, and write what fits.
 
     What goes wrong behind it never raises: the agent's own candidates are ranked all the same, see
-    `Context.problem` and `Context.is_stale`. What the caller hands in wrongly does.
+    `problem` and `is_stale` of the answer. What the caller hands in wrongly does.
 
     Args:
         project: whose experience; the settings' project when not given.
@@ -77,7 +77,7 @@ def context(
         task_id: the id that the task's outcome will have. With one, the task's unresolved errors
             and its newest stored outputs compete, too, and what the task is handed is recorded, so
             that `trackrecord effect` can say whether it helps. For a task of the holdout nothing
-            that is learnt competes, see `Context.arm`.
+            that is learnt competes, see `PromptAnswer.arm`.
         explore: how much entries that are little known are tried: "off", "some" (cautiously) or
             "full"; what the setting says when not given.
         conditions: the conditions under which the task appeared, as a trigger's, for example

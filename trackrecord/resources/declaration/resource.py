@@ -15,12 +15,13 @@ from enum import Enum
 from functools import cache
 from inspect import get_annotations, unwrap
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Concatenate, Final, Literal, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, Final, Literal, ParamSpec, Self, TypeVar
 
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
 
-from trackrecord.learning.text.times import iso
+from trackrecord.learning.text.times import MOMENT, iso
+from trackrecord.learning.text.times import Instant as Instant
 
 from .checks import checking
 
@@ -55,15 +56,6 @@ def may_lack(
     if not asked.get("text"):
         kept.add("texts")
     return frozenset(rests_on) - kept
-
-
-class _Marked:
-    """Marks a number that is a moment."""
-
-
-MOMENT: Final = _Marked()
-# Seconds since the epoch; ISO 8601 in JSON.
-Instant = Annotated[float, MOMENT]
 
 
 _AS_IT_IS: Final = frozenset({str, int, float, bool, NoneType})

@@ -23,22 +23,26 @@ if TYPE_CHECKING:
 
     import redis
 
+    from trackrecord.learning.advice.moments.calls import TriedRun
     from trackrecord.learning.advice.moments.facts import Defect
 
 _kept: Final = AnswerCache[tuple[Command, ...]](8)
 
 
-def found_commands(connection: Connection, project_id: int) -> tuple[Command, ...]:
+def found_commands(
+    connection: Connection, project_id: int, runs: Sequence[TriedRun] | None = None
+) -> tuple[Command, ...]:
     """Return what runs in a project's repositories and what does not; see `AnswerCache`.
 
     Args:
         connection: a reading transaction.
         project_id: whose commands.
+        runs: the calls of its newest runs, where they are read already.
     """
 
     def find() -> tuple[Command, ...]:
-        runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
-        return tuple(commands_of(runs, now=time.time()))
+        read = read_tried_runs(connection, project_id, limit=MOST_RUNS) if runs is None else runs
+        return tuple(commands_of(read, now=time.time()))
 
     return _kept.answer(connection, project_id, None, find)
 

@@ -339,10 +339,8 @@ def details_of(it: Transaction, memory_id: str) -> MemoryDetails:
 
     whole = whole_memory_id(it.connection, it.project, memory_id)
     stored = find_memory(it.connection, it.project_id, whole)
-    changes = changes_of(it.connection, stored.row)
-    return MemoryDetails.of(
-        it, stored, history=tuple(MemoryChange(**vars(each)) for each in changes)
-    )
+    changes = changes_of(it.connection, stored.row, MemoryChange)
+    return MemoryDetails.of(it, stored, history=tuple(changes))
 
 
 @MEMORIES.offers(

@@ -74,7 +74,6 @@ class RecommendedProcedures(HasAnswer):
         candidates: the procedures that got votes, the best first.
         count: how many there were before the limit.
         similar: how many past texts were similar enough to vote.
-        by_tools: whether tools were voted on one by one, since whole sets never recur.
         ruled_out: the share of the votes of candidates that the task's conditions contradict.
     """
 
@@ -82,7 +81,6 @@ class RecommendedProcedures(HasAnswer):
     candidates: tuple[RecommendedProcedure, ...]
     count: int
     similar: int
-    by_tools: bool
     ruled_out: float = 0.0
 
     @property
@@ -110,7 +108,7 @@ class RecommendedProcedures(HasAnswer):
             needs_more=self.needs_more,
             needs_more_below=NEEDS_MORE_BELOW,
             count=self.count,
-            compared_by="tools" if self.by_tools else "procedures",
+            compared_by="procedures",
             similar_tasks=self.similar,
             candidates=tuple(map(_candidate, self.candidates)),
         )
@@ -185,7 +183,6 @@ def recommend_competences(
         tuple(candidates[:limit]),
         len(candidates),
         len(found.similar),
-        found.by_tools,
         fsum(each.share for each in candidates if each.is_ruled_out),
     )
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, GateCheck, judge
-from trackrecord.learning.outcomes.rates import ProcessTotals, Snapshot, Spread, changes
+from trackrecord.learning.outcomes.rates import Snapshot, changes
 from trackrecord.resources.access.project_store import Transaction, open_project, read_project
 from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
 from trackrecord.resources.declaration.paging import sorting_of
@@ -25,54 +24,16 @@ Warn = Callable[[str], None]
 _log = logging.getLogger("trackrecord")
 
 
-class BenchmarkSnapshot(Answer, frozen=True, kw_only=True):
+class BenchmarkSnapshot(Snapshot, Answer, frozen=True, kw_only=True):
     """A project's rates as of one moment; a rate without a denominator is null.
 
     Attributes:
         project: whose rates.
-        at: the moment: what was received later does not count.
-        since: what was received before does not count; null: everything counts.
-        outcomes: how many count.
-        rejection_rate: rejections ÷ reviews.
-        test_fail_loops: rounds of failing tests per task.
-        tool_calls: calls of tools per task.
-        hard_limit_hits: hits of a hard limit per task.
-        retry_count: retries per task.
-        success_rate: the share whose task reached its goal.
-        mean_score: the mean of the raw scores.
-        proven_share: the share that touched a pattern which was proven at the moment.
-        totals: the sums that the rates are made of.
-        retries: how retries are spread over tasks; null in a run of an earlier version.
-        limit_hits: how hits of a hard limit are spread over tasks; null as above.
     """
 
+    _first = ("project",)
+
     project: str
-    at: Instant
-    since: Instant | None
-    outcomes: int
-    rejection_rate: float | None
-    test_fail_loops: float | None
-    tool_calls: float | None
-    hard_limit_hits: float | None
-    retry_count: float | None
-    success_rate: float | None
-    mean_score: float | None
-    proven_share: float | None
-    totals: ProcessTotals
-    retries: Spread | None = None
-    limit_hits: Spread | None = None
-    _snapshot: Snapshot
-
-    @classmethod
-    def of(cls, project: str, snapshot: Snapshot, **more: Any) -> Self:  # noqa: ANN401 - a subclass's fields
-        """Return a snapshot as an answer."""
-        rates = {each.name: getattr(snapshot, each.name) for each in fields(snapshot)}
-        return cls(project=project, **rates, _snapshot=snapshot, **more)
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The snapshot, as the rules see it."""
-        return self._snapshot
 
 
 class BenchmarkRun(BenchmarkSnapshot, frozen=True, kw_only=True):
@@ -136,7 +97,7 @@ def take_snapshot(it: Transaction, *, since: float | None, warn: Warn) -> Benchm
     taken = read_snapshot(it.connection, it.project_id, rules, now=time.time(), since=since)
     history = _history(settings, it.project, warn)
     history.append(taken, keep=HISTORY_KEPT)
-    return BenchmarkSnapshot.of(it.project, taken)
+    return BenchmarkSnapshot.taken(taken, project=it.project)
 
 
 def read_benchmark(settings: DaemonSettings, project: str, *, warn: Warn) -> list[BenchmarkRun]:
@@ -144,7 +105,7 @@ def read_benchmark(settings: DaemonSettings, project: str, *, warn: Warn) -> lis
     snapshots = _history(settings, project, warn).snapshots()
     before = [None, *snapshots]
     return [
-        BenchmarkRun.of(project, taken, changes=dict(changes(earlier, taken)))
+        BenchmarkRun.taken(taken, project=project, changes=dict(changes(earlier, taken)))
         for earlier, taken in zip(before, snapshots, strict=False)
     ]
 
@@ -165,7 +126,7 @@ def judge_last_run(
         warn: is called with one line about a history that was set aside.
     """
     runs = read_benchmark(settings, project, warn=warn)
-    last = runs[-1].snapshot if runs else None
+    last = runs[-1] if runs else None
     checks = judge(settings.benchmark, last, tuple(names) or CHECKS)
     return Gate(
         project=project,

@@ -17,7 +17,6 @@ from trackrecord.learning.advice.lessons.lesson import (
     Lesson,
     LessonKind,
     LessonState,
-    subject_tools,
 )
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
@@ -131,13 +130,14 @@ def build_moments(connection: Connection, project: str) -> MomentDocument:
         return MomentDocument()
     runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
     dismissed = dismissed_lessons(connection, project_id)
-    defects = defects_of(histories_of(runs), now=time.time())
+    histories = histories_of(runs)
+    defects = defects_of(histories, now=time.time())
     trial = read_hint_effect(connection, project_id)
     return MomentDocument(
         points=trial.points,
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in told_histories(runs).items()
+            for repository, history in told_histories(runs, histories).items()
         },
         defects=tuple(each for each in defects if each.id not in dismissed),
     )
@@ -254,7 +254,7 @@ def _lessons(counted: CountedRuns, dismissed: Collection[str]) -> tuple[LessonEn
             last_seen=lesson.last_seen,
             lines=lesson.lines,
             wordless_lines={} if lesson.sources > 1 else lesson.wordless_lines,
-            usual=_share(used, subject_tools(lesson.kind, lesson.tools)),
+            usual=_share(used, lesson.tools[0]),
             words=tuple(sorted(telling_words(error_template(lesson.example)))),
             names=tuple(sorted(telling_names(error_template(lesson.example), lesson.tools))),
             needs_naming=not lesson.has_way_out or _fails_in(lesson, below=_RARE),
@@ -273,8 +273,8 @@ def _fails_in(lesson: Lesson, *, below: float) -> bool:
     return lesson.kind is LessonKind.FAILS and lesson.failing_calls < below * lesson.calls
 
 
-def _share(used: Sequence[frozenset[str]], wanted: tuple[str, ...]) -> float:
-    return sum(tools.issuperset(wanted) for tools in used) / len(used)
+def _share(used: Sequence[frozenset[str]], wanted: str) -> float:
+    return sum(wanted in tools for tools in used) / len(used)
 
 
 def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEntry, ...]:
@@ -345,22 +345,15 @@ def expected_of(estimate: Estimate) -> Expected:
 
 def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
     effect, posterior = estimate.effect, estimate.drawn
-    found = ExpectedInKind(
+    compared = (effect.difference, effect.low, effect.high, estimate.is_surely_better)
+    return ExpectedInKind(
         estimate.tally.runs,
         estimate.tally.successes,
         posterior.a,
         posterior.b,
         estimate.order_key,
         estimate.is_worth_recommending,
-    )
-    if not effect.is_known:
-        return found
-    return msgspec.structs.replace(
-        found,
-        effect=effect.difference,
-        effect_low=effect.low,
-        effect_high=effect.high,
-        is_surely_better=estimate.is_surely_better,
+        *(compared if effect.is_known else ()),
     )
 
 

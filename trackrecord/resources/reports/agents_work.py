@@ -15,10 +15,11 @@ from trackrecord.learning.advice.runs.failures import error_template, names_its_
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.experience.commands import CommandAnswer, commands_in
+from trackrecord.resources.experience.found_commands import found_commands
 from trackrecord.resources.experience.lessons import LessonAnswer, lessons_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
-from trackrecord.store.outcomes.projects import project_id_of, project_names
+from trackrecord.store.outcomes.projects import project_names
 
 from .runs import read_reports
 
@@ -121,9 +122,9 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         verdicts[said.success] += 1
         ends.update({ground.kind for ground in said.grounds or ()})
     transaction = Transaction(connection, settings, project)
+    tried = read_tried_runs(connection, transaction.project_id, limit=MOST_RUNS)
+    found_commands(connection, transaction.project_id, tried)
     commands = _told_commands(commands_in(transaction))
-    project_id = project_id_of(connection, project)
-    tried = [] if project_id is None else read_tried_runs(connection, project_id, limit=MOST_RUNS)
     lessons = [each for each in lessons_of(transaction) if each.kind not in _TOLD]
     return ProjectWork(
         project=project,

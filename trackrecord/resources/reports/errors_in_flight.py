@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from trackrecord.errors import UnknownId
-from trackrecord.inflight.errors import ErrorType
+from trackrecord.inflight.errors import ErrorType, TaskError
 from trackrecord.learning.text.language import Language
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Text
 from trackrecord.resources.declaration.paging import Sorting
-from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+from trackrecord.resources.declaration.resource import Answer, Resource
 
 if TYPE_CHECKING:
     import redis
@@ -37,30 +37,8 @@ TaskId = Annotated[str, Meta(min_length=1, max_length=1024)]
 ErrorId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("error")]
 
 
-class TaskErrorAnswer(Answer, frozen=True, kw_only=True):
-    """One error that an attempt at a task met.
-
-    Attributes:
-        id: unique in its project.
-        type: what kind of error it is.
-        message: what happened, as an agent wrote it.
-        at: when it happened.
-        stack_trace: where it happened; "" if not reported.
-        tool_name: the tool that was used; "" if not reported.
-        context: the activity at that time; "" if not reported.
-        resolved: whether it has been dealt with.
-        task_id: the task; "" if it was recorded by a version that did not keep it.
-    """
-
-    id: str
-    type: ErrorType
-    message: str
-    at: Instant
-    stack_trace: str
-    tool_name: str
-    context: str
-    resolved: bool
-    task_id: str
+class TaskErrorAnswer(TaskError, Answer, frozen=True):
+    """One error that an attempt at a task met."""
 
 
 class RecordedError(Answer, frozen=True):

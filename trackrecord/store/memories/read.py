@@ -1,10 +1,10 @@
 """Memories on record: read, and changed one row at a time."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -31,6 +31,8 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from ..database.leases import for_update
 from ..outcomes.tables import feedback
 from .tables import memories, memory_changes, memory_sources
+
+_Change = TypeVar("_Change")
 
 # Far below the number of parameters that a statement may have.
 CHUNK = 500
@@ -61,27 +63,6 @@ class StoredMemory:
     sources: tuple[str, ...] = ()
     superseded_by: str | None = None
     supersedes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class StoredMemoryChange:
-    """One recorded change of a memory, and the state after it.
-
-    Attributes:
-        at: when, seconds since the epoch.
-        action: "stored", "recalled", "handed out", "confirmed", "rejected", "inverted",
-            "superseded", or "now confirmed", "now rejected" or "now neither" where the outcome was
-            amended.
-        because_of: the outcome, or the newer memory, that brought it about.
-        type: what it then was.
-        confidence: as it then was.
-    """
-
-    at: float
-    action: str
-    because_of: str | None
-    type: str
-    confidence: float
 
 
 def memory_state(row: Row[Any]) -> MemoryState:
@@ -217,12 +198,21 @@ def _one(connection: Connection, query: Select[Any], memory_id: str) -> Row[Any]
     return row
 
 
-def changes_of(connection: Connection, row: int) -> list[StoredMemoryChange]:
-    """Return the changes of a memory, oldest first."""
+def changes_of(
+    connection: Connection, row: int, made: Callable[[float, str, str | None, str, float], _Change]
+) -> list[_Change]:
+    """Return the changes of a memory, oldest first.
+
+    Args:
+        connection: a reading transaction.
+        row: the memory's.
+        made: makes a change of its moment, what it was, what brought it about, and the type and
+            the confidence of the memory since.
+    """
     then = memory_changes.c
     query = select(then.at, then.action, then.because_of, then.type, then.confidence)
     query = query.where(then.memory == row)
-    return [StoredMemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
+    return [made(*each) for each in connection.execute(query.order_by(then.number))]
 
 
 @dataclass(frozen=True)

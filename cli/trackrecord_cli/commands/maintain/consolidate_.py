@@ -77,8 +77,9 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.consolidation.runs import read_runs
 
-    runs = read_runs(connection, project_row(connection, project), limit=None)
-    return ConsolidationRuns(project, tuple(map(ConsolidationRun.taken, runs)))
+    row = project_row(connection, project)
+    runs = read_runs(connection, ConsolidationRun, row, limit=None)
+    return ConsolidationRuns(project, tuple(runs))
 
 
 _FEW = 10
@@ -172,11 +173,10 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
     with read_store(project) as (connection, _, name):
         every = last_runs(connection, name)
     newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
-    found = ConsolidationRuns(name, tuple(newest))
     if as_json:
-        print_json(found.to_document())
+        print_json(ConsolidationRuns(name, tuple(newest)).to_document())
         return
-    if not found.runs:
+    if not newest:
         click.echo(f"No run has read episodes of project {name!r} yet.")
         return
     print_table(
@@ -192,7 +192,7 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
                 run.records_updated,
                 ", ".join(f"{count} {reason}" for reason, count in run.skipped.items()),
             )
-            for run in found.runs
+            for run in newest
         ),
         about="skipped",
         secondary=("took", "by", "updated", "reinforced"),

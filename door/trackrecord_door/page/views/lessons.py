@@ -22,7 +22,6 @@ from .entries import HistoryEvent, RunBehind, decision, sentences
 _PATH = "/lessons"
 _KINDS = [
     (LessonKind.FAILS, "a tool fails"),
-    (LessonKind.NEVER_SUCCEEDS, "never succeeds"),
     (LessonKind.NEEDS_FIRST, "needs another call first"),
     (LessonKind.GOES_WITH_SUCCESS, "goes with success"),
     (LessonKind.THEN_WORKS, "works afterwards"),

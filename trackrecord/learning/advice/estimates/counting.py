@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp2
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -11,7 +11,7 @@ from ...competences.episodes.signatures import signature_of
 from ...numbers.decay import decayed
 from ..runs.runs import Run
 from ..tasks.kinds import Kinds
-from .posterior import DecayedTally
+from .posterior import DecayedTally, TallySum
 
 # The best way of doing a task changes with the code and the services that it meets: evidence weighs
 # half after 80 newer runs of four ways, after more where there are more ways.
@@ -37,33 +37,10 @@ class Weighed:
     kind: int
     procedure: str
 
-
-@dataclass(slots=True)
-class _Sum:
-    runs: int = 0
-    successes: int = 0
-    decayed_runs: float = 0.0
-    decayed_successes: float = 0.0
-    tasks: set[str] = field(default_factory=set)
-
-    def add(self, run: Run, weight: float) -> None:
-        """Count one run."""
-        self.runs += 1
-        self.decayed_runs += weight
-        self.tasks.add(run.task_id)
-        if run.success:
-            self.successes += 1
-            self.decayed_successes += weight
-
-    def tally(self) -> DecayedTally:
-        """Return the counts."""
-        return DecayedTally(
-            self.runs,
-            self.successes,
-            self.decayed_runs,
-            self.decayed_successes,
-            len(self.tasks),
-        )
+    @property
+    def said(self) -> tuple[str, float, bool]:
+        """Return its task, its weight, and whether it reached its goal."""
+        return self.run.task_id, self.weight, self.run.success
 
 
 @dataclass(frozen=True)
@@ -131,33 +108,38 @@ def distinct(runs: Iterable[Run]) -> list[Run]:
 
 def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> RunCounts:
     """Count runs."""
-    total = _Sum()
-    by_kind: dict[int, _Sum] = defaultdict(_Sum)
-    procedures: dict[str, _Sum] = defaultdict(_Sum)
-    patterns: dict[str, _Sum] = defaultdict(_Sum)
-    procedures_in_kind: dict[str, dict[int, _Sum]] = defaultdict(lambda: defaultdict(_Sum))
-    patterns_in_kind: dict[str, dict[int, _Sum]] = defaultdict(lambda: defaultdict(_Sum))
+    total = TallySum()
+    by_kind: dict[int, TallySum] = defaultdict(TallySum)
+    procedures, patterns = _ByLabel(), _ByLabel()
     for each in each_weighed:
-        run, weight = each.run, each.weight
-        total.add(run, weight)
-        by_kind[each.kind].add(run, weight)
-        procedures[each.procedure].add(run, weight)
-        procedures_in_kind[each.procedure][each.kind].add(run, weight)
-        for slug in dict.fromkeys(run.patterns):
-            patterns[slug].add(run, weight)
-            patterns_in_kind[slug][each.kind].add(run, weight)
-    return RunCounts(
-        kinds,
-        total.tally(),
-        _tallies(by_kind),
-        _tallies(procedures),
-        {name: _tallies(cells) for name, cells in sorted(procedures_in_kind.items())},
-        _tallies(patterns),
-        {name: _tallies(cells) for name, cells in sorted(patterns_in_kind.items())},
-    )
+        total.add(*each.said)
+        by_kind[each.kind].add(*each.said)
+        procedures.add(each.procedure, each)
+        for slug in dict.fromkeys(each.run.patterns):
+            patterns.add(slug, each)
+    tallies = _tallies(by_kind)
+    return RunCounts(kinds, total.tally(), tallies, *procedures.tallies(), *patterns.tallies())
 
 
-def _tallies(sums: Mapping[_Key, _Sum]) -> dict[_Key, DecayedTally]:
+class _ByLabel:
+    """The runs of each procedure, or of each pattern: all of them, and by kind of task."""
+
+    def __init__(self) -> None:
+        self._whole: dict[str, TallySum] = defaultdict(TallySum)
+        self._cells: dict[str, dict[int, TallySum]] = defaultdict(lambda: defaultdict(TallySum))
+
+    def add(self, label: str, each: Weighed) -> None:
+        """Count one run."""
+        self._whole[label].add(*each.said)
+        self._cells[label][each.kind].add(*each.said)
+
+    def tallies(self) -> tuple[dict[str, DecayedTally], dict[str, dict[int, DecayedTally]]]:
+        """Return the counts by label, and by label and kind."""
+        cells = {label: _tallies(found) for label, found in sorted(self._cells.items())}
+        return _tallies(self._whole), cells
+
+
+def _tallies(sums: Mapping[_Key, TallySum]) -> dict[_Key, DecayedTally]:
     return {key: sums[key].tally() for key in sorted(sums)}
 
 

@@ -13,7 +13,6 @@ studies of disease"; for differences of rates Greenland and Robins (1985).
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import sqrt
 from operator import attrgetter
 from statistics import NormalDist
@@ -21,7 +20,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from .posterior import PRIOR_STRENGTH
+from .posterior import PRIOR_STRENGTH, TallySum
 
 _Group = TypeVar("_Group")
 
@@ -127,30 +126,20 @@ def effect_in_kind(effect: Effect, part: Effect) -> Effect:
     return msgspec.structs.replace(part, difference=difference, error=1 / sqrt(own + expected))
 
 
-@dataclass(slots=True)
-class _Cell:
-    runs: float = 0.0
-    successes: float = 0.0
-    tasks: set[str] = field(default_factory=set)
-
-    def add(self, run: EffectRun) -> None:
-        """Count one run."""
-        self.runs += run.weight
-        self.successes += run.weight * run.success
-        self.tasks.add(run.task)
-
-
 def effects_of(runs: Iterable[EffectRun]) -> dict[str, Effect]:
     """Return the effect of each label; the order of runs with equal weights does not matter.
 
     Labels that always come together have the same effect, the whole of it.
     """
-    strata: defaultdict[str, _Cell] = defaultdict(_Cell)
-    labels: defaultdict[str, defaultdict[str, _Cell]] = defaultdict(lambda: defaultdict(_Cell))
+    strata: defaultdict[str, TallySum] = defaultdict(TallySum)
+    labels: defaultdict[str, defaultdict[str, TallySum]] = defaultdict(
+        lambda: defaultdict(TallySum)
+    )
     for run in sorted(runs, key=attrgetter("weight")):
-        strata[run.stratum].add(run)
+        said = run.task, run.weight, run.success
+        strata[run.stratum].add(*said)
         for label in run.labels:
-            labels[label][run.stratum].add(run)
+            labels[label][run.stratum].add(*said)
     return {label: _effect(cells, strata) for label, cells in sorted(labels.items())}
 
 
@@ -171,23 +160,25 @@ def within_kinds(runs: Sequence[EffectRun]) -> dict[str, Effect]:
     }
 
 
-def _effect(cells: Mapping[str, _Cell], strata: Mapping[str, _Cell]) -> Effect:
+def _effect(cells: Mapping[str, TallySum], strata: Mapping[str, TallySum]) -> Effect:
     """Return the difference between runs with a label and those without it."""
     weight = gained = 0.0
     freedom, squares = _ASSUMED_RUNS, _ASSUMED_RUNS * _MOST_VARIANCE
     compared = [
         (cell, whole)
         for name, cell in sorted(cells.items())
-        if min(cell.runs, (whole := strata[name]).runs - cell.runs) > _LEAST_RUNS
+        if min(cell.decayed_runs, (whole := strata[name]).decayed_runs - cell.decayed_runs)
+        > _LEAST_RUNS
     ]
     for cell, whole in compared:
-        others, won = whole.runs - cell.runs, max(0.0, whole.successes - cell.successes)
-        rate, other_rate = cell.successes / cell.runs, min(1.0, won / others)
-        part = cell.runs * others / whole.runs
+        runs, others = cell.decayed_runs, whole.decayed_runs - cell.decayed_runs
+        won = max(0.0, whole.decayed_successes - cell.decayed_successes)
+        rate, other_rate = cell.decayed_successes / runs, min(1.0, won / others)
+        part = runs * others / whole.decayed_runs
         weight += part
         gained += part * (rate - other_rate)
-        freedom += max(0.0, cell.runs - 1.0) + max(0.0, others - 1.0)
-        squares += cell.runs * rate * (1.0 - rate) + others * other_rate * (1.0 - other_rate)
+        freedom += max(0.0, runs - 1.0) + max(0.0, others - 1.0)
+        squares += runs * rate * (1.0 - rate) + others * other_rate * (1.0 - other_rate)
     if weight <= 0.0:
         return NO_EFFECT
     variance = min(_MOST_VARIANCE, squares / freedom)

@@ -8,7 +8,7 @@ The regularised incomplete beta function and its inverse: the intervals of rates
 Own code, because SciPy would be a hundred megabytes for two functions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 from statistics import NormalDist
@@ -137,6 +137,31 @@ class DecayedTally(msgspec.Struct, frozen=True, array_like=True, gc=False):
             self.successes - part.successes,
             runs,
             min(runs, max(0.0, self.decayed_successes - part.decayed_successes)),
+        )
+
+
+@dataclass(slots=True)
+class TallySum:
+    """The sums that a tally is made of; see `DecayedTally`."""
+
+    runs: int = 0
+    successes: int = 0
+    decayed_runs: float = 0.0
+    decayed_successes: float = 0.0
+    tasks: set[str] = field(default_factory=set)
+
+    def add(self, task: str, weight: float, success: bool) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.successes += success
+        self.decayed_runs += weight
+        self.decayed_successes += weight * success
+        self.tasks.add(task)
+
+    def tally(self) -> DecayedTally:
+        """Return the counts."""
+        return DecayedTally(
+            self.runs, self.successes, self.decayed_runs, self.decayed_successes, len(self.tasks)
         )
 
 

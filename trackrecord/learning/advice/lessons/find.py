@@ -28,7 +28,6 @@ from ..runs.runs import NotedRun
 from .chance import Stratum, chance_of, discoveries, weighted_difference
 from .counting.fails import find_failures
 from .counting.needs import find_needs
-from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
 from .history import History, history_of
@@ -209,6 +208,11 @@ def _overlap(one: Finding, other: Finding) -> bool:
 
 Counting = Callable[[History, LessonRules], Iterator[Finding]]
 
+# The fields of a lesson that are those of its finding.
+_OF_FINDING: Final = (
+    "kind", "tools", "actor", "example", "calls", "failing_calls", "interval", "effect", "lines",
+    "wordless_lines", "also", "has_way_out",
+)  # fmt: skip
 # A lesson names the newest ones.
 _MAX_RUNS_SHOWN: Final = 20
 
@@ -230,7 +234,6 @@ def among_judged(find: Counting) -> Counting:
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
     find_failures,
-    among_judged(find_failing_ways),
     find_needs,
     among_judged(find_completions),
     find_remedies,
@@ -309,31 +312,21 @@ def _lesson(
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
     strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
+    sources = {run.source for run in newest}
     return Lesson(
         id=lesson_id(finding.kind, finding.subject),
-        kind=finding.kind,
         state=_state(finding, rules, tasks, weight),
-        tools=finding.tools,
-        actor=finding.actor,
-        example=finding.example,
-        calls=finding.calls,
-        failing_calls=finding.failing_calls,
         runs=len(newest),
         successes=sum(run.success is True for run in newest),
         without_verdict=sum(run.success is None for run in newest),
         tasks=tasks,
-        interval=finding.interval,
-        effect=finding.effect,
         strength=strength,
         last_seen=newest[0].ended_at,
         outcomes=tuple(run.outcome for run in newest[:_MAX_RUNS_SHOWN]),
-        lines=finding.lines,
-        wordless_lines=finding.wordless_lines,
-        sources=len({run.source for run in newest}),
-        only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
-        also=finding.also,
-        has_way_out=finding.has_way_out,
+        sources=len(sources),
+        only_source=newest[0].source if len(sources) == 1 else "",
         is_of_one=tells_alone({run.speaker for run in newest}, callers),
+        **{name: getattr(finding, name) for name in _OF_FINDING},
     )
 
 

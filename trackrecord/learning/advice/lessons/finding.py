@@ -11,7 +11,6 @@ from .lesson import LessonKind
 # How far each kind is trusted when lessons of several kinds are ranked.
 TRUST: Final = {
     LessonKind.FAILS: 1.0,
-    LessonKind.NEVER_SUCCEEDS: 0.95,
     LessonKind.NEEDS_FIRST: 0.9,
     LessonKind.GOES_WITH_SUCCESS: 0.8,
     LessonKind.THEN_WORKS: 0.75,

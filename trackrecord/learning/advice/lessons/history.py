@@ -108,19 +108,6 @@ class History:
         return [position for position, run in enumerate(self.runs) if run.success is not None]
 
     @cached_property
-    def task_runs(self) -> list[int]:
-        """Return how many runs each task has."""
-        return [n for _, n in sorted(Counter(self.tasks).items())]
-
-    @cached_property
-    def task_successes(self) -> list[int]:
-        """Return how many runs of each task reached their goal."""
-        found = [0] * self.task_count
-        for task, success in zip(self.tasks, self.successes, strict=True):
-            found[task] += success
-        return found
-
-    @cached_property
     def attempts(self) -> list[TaskAttempt]:
         """Return the place of each run among those of its task; every run must have a verdict."""
         found = attempts_of(with_verdict(self.runs))
@@ -131,40 +118,6 @@ class History:
         """Return the task of each run that has others to compare with; None for the rest."""
         pairs = zip(self.tasks, self.attempts, strict=True)
         return [None if attempt.task is None else task for task, attempt in pairs]
-
-    @cached_property
-    def compared_runs(self) -> Counter[int]:
-        """Return how many runs of each task are compared with each other."""
-        return Counter(task for task in self.within if task is not None)
-
-    @cached_property
-    def compared_successes(self) -> Counter[int]:
-        """Return how many of the compared runs reached their goal."""
-        pairs = zip(self.within, self.successes, strict=True)
-        return Counter(task for task, success in pairs if success and task is not None)
-
-    @cached_property
-    def success_rate(self) -> float:
-        """The mean over tasks of how often their runs reach their goal; 0 without any."""
-        if not self.runs:
-            return 0.0
-        pairs = zip(self.task_successes, self.task_runs, strict=True)
-        return sum(won / tried for won, tried in pairs) / self.task_count
-
-    @cached_property
-    def _rates_of_attempts(self) -> dict[tuple[int, bool], float]:
-        """The rate of success after so many failures, with or without a success before."""
-        runs: Counter[tuple[int, bool]] = Counter()
-        won: Counter[tuple[int, bool]] = Counter()
-        for attempt, success in zip(self.attempts, self.successes, strict=True):
-            state = attempt[1:]
-            runs[state] += 1
-            won[state] += success
-        return {state: (won[state] + self.success_rate) / (n + 1) for state, n in runs.items()}
-
-    def rate_at(self, attempt: TaskAttempt) -> float:
-        """Return how often runs succeed that follow as many failures of their task."""
-        return self._rates_of_attempts[attempt.failures, attempt.is_after_success]
 
     def tasks_of(self, positions: Iterable[int]) -> set[int]:
         """Return the tasks of some runs."""

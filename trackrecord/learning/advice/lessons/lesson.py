@@ -14,7 +14,6 @@ class LessonKind(StrEnum):
     """The kinds of lessons, the most trusted first."""
 
     FAILS = "fails"
-    NEVER_SUCCEEDS = "never-succeeds"
     NEEDS_FIRST = "needs-first"
     GOES_WITH_SUCCESS = "goes-with-success"
     THEN_WORKS = "then-works"
@@ -84,11 +83,6 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     has_way_out: bool = False
     is_of_one: bool = False
-
-
-def subject_tools(kind: str, tools: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tools that a run must use for a lesson to be about it: the first one, or all."""
-    return tools if kind == LessonKind.NEVER_SUCCEEDS else tools[:1]
 
 
 def lesson_id(kind: LessonKind, subject: tuple[str, ...]) -> str:

@@ -1,13 +1,8 @@
 """Words that the lines of lessons share: names, and summaries of errors."""
 
-from collections.abc import Sequence
-from typing import Final
-
 from ...text.error_summary import error_summary
-from ...text.inert import ELLIPSIS, identifier, is_short_name
+from ...text.inert import identifier, is_short_name
 from .history import ToolCaller
-
-_MOST_TOOLS: Final = 6
 
 
 def tool_text(caller: ToolCaller) -> tuple[str, str]:
@@ -25,12 +20,6 @@ def tool_text(caller: ToolCaller) -> tuple[str, str]:
 def named(tool: str) -> str:
     """Return a tool's name in backticks."""
     return f"`{identifier(tool)}`"
-
-
-def joined(tools: Sequence[str], joint: str = " + ") -> str:
-    """Return the names of tools in backticks, no more than a few."""
-    more = f"{joint}{ELLIPSIS}" if len(tools) > _MOST_TOOLS else ""
-    return joint.join(map(named, tools[:_MOST_TOOLS])) + more
 
 
 def error_text(template: str) -> str:

@@ -110,9 +110,10 @@ def commands_of(runs: Sequence[TriedRun], *, now: float) -> list[Command]:
         runs: the runs of one project, in the order of their ends.
         now: the moment to answer for, seconds since the epoch.
     """
-    told = {name: history.facts().checks for name, history in told_histories(runs).items()}
+    histories = histories_of(runs)
+    told = {name: each.facts().checks for name, each in told_histories(runs, histories).items()}
     found = []
-    for repository, history in sorted(histories_of(runs).items()):
+    for repository, history in sorted(histories.items()):
         for command in _commands(repository, history, now):
             lines = told.get(repository, {}).get(command.kind, ())
             line = lines[0].line if lines else ""
@@ -120,15 +121,19 @@ def commands_of(runs: Sequence[TriedRun], *, now: float) -> list[Command]:
     return sorted(found, key=_rank)
 
 
-def told_histories(runs: Sequence[TriedRun]) -> dict[str, CallHistory]:
+def told_histories(
+    runs: Sequence[TriedRun], of_all: Mapping[str, CallHistory] | None = None
+) -> Mapping[str, CallHistory]:
     """Return the histories that agents are told from: of speakers who are known, or the only one.
 
     Args:
         runs: the runs of one project, in the order of their ends.
+        of_all: what `histories_of` returned of all of them; None where it was not asked.
     """
-    if len({run.speaker for run in runs}) < 2:
-        return histories_of(runs)
-    return histories_of(run for run in runs if is_known(run.speaker))
+    told = runs
+    if len({run.speaker for run in runs}) > 1:
+        told = [run for run in runs if is_known(run.speaker)]
+    return of_all if of_all is not None and len(told) == len(runs) else histories_of(told)
 
 
 def histories_of(runs: Iterable[TriedRun]) -> dict[str, CallHistory]:

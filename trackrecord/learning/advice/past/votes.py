@@ -1,12 +1,10 @@
 """Votes: which procedure a task's text speaks for, by the successes of similar tasks.
 
 Each successful run of a similar task votes for the tools that it used; its vote weighs the squared
-cosine of both texts, and ages. Where whole sets of tools never recur, as with shells and editors,
-the successes vote on each tool by itself.
+cosine of both texts, and ages.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
@@ -24,11 +22,6 @@ MOST_SIMILAR: Final = 50
 # A task that has only what most of the tasks have in common is like all of them: the newest vote.
 _MOST_USUAL: Final = 500
 _POWER: Final = 2
-# Where fewer of the successes used a set of tools that another success used too, tools are voted on
-# one by one; of few successes nothing can be said.
-_SETS_RECUR_FROM: Final = 0.5
-_FEW_SUCCESSES: Final = 10
-_MAJORITY: Final = 0.5
 
 # The position of a procedure, its successes, its failures, when the last of them ended, and the
 # moment as of which the successes vote: each of them has aged by itself.
@@ -50,17 +43,6 @@ class Ballots:
     procedures: Sequence[tuple[str, ...]]
 
     @cached_property
-    def sets_recur(self) -> bool:
-        """Return whether most successes share their set of tools with another success."""
-        successes: dict[int, int] = defaultdict(int)
-        for tallies in self.tallies:
-            for procedure, succeeded, *_ in tallies:
-                successes[procedure] += succeeded
-        total = sum(successes.values())
-        recurring = sum(count for count in successes.values() if count > 1)
-        return total < _FEW_SUCCESSES or recurring >= _SETS_RECUR_FROM * total
-
-    @cached_property
     def newest(self) -> tuple[tuple[int, float], ...]:
         """The texts whose runs ended last, each as similar as can be."""
         last = {
@@ -79,7 +61,7 @@ class Voted(NamedTuple):
     Attributes:
         tools: its tools.
         share: its share of the votes, 0..1.
-        procedure: its position among the procedures; None if it was put together from tools.
+        procedure: its position among the procedures.
         successes: its successful runs in similar tasks.
         failures: its failed ones there.
         texts: the texts that voted for it.
@@ -87,7 +69,7 @@ class Voted(NamedTuple):
 
     tools: tuple[str, ...]
     share: float
-    procedure: int | None
+    procedure: int
     successes: int
     failures: int
     texts: int
@@ -99,13 +81,11 @@ class Recommendation:
 
     Attributes:
         ranked: the procedures that got votes, the best first.
-        by_tools: whether tools were voted on one by one.
         confidence: the first one's share of the votes; 0 if nothing got any.
         similar: the past texts that were similar enough, with their cosines, the best first.
     """
 
     ranked: tuple[Voted, ...] = ()
-    by_tools: bool = False
     confidence: float = 0.0
     similar: tuple[tuple[int, float], ...] = ()
 
@@ -162,9 +142,7 @@ def recommend(
             shares.items(), key=lambda item: (-item[1], ballots.procedures[item[0]])
         )
     )
-    if ballots.sets_recur:
-        return Recommendation(ranked, False, ranked[0].share, similar)
-    return _by_tools(ranked, similar)
+    return Recommendation(ranked, ranked[0].share, similar)
 
 
 def _similar(ballots: Ballots, task: str | None) -> tuple[tuple[int, float], ...]:
@@ -173,37 +151,3 @@ def _similar(ballots: Ballots, task: str | None) -> tuple[tuple[int, float], ...
     found = ballots.index.similar(task, most=MOST_SIMILAR)
     enough = tuple((text, cosine) for text, cosine in found if cosine >= LEAST_SIMILAR)
     return enough or (ballots.newest if ballots.index.is_usual(task) else ())
-
-
-def _by_tools(ranked: tuple[Voted, ...], similar: tuple[tuple[int, float], ...]) -> Recommendation:
-    """Put together the tools that most of the votes have in common.
-
-    The confidence is how much of it the voters have on average: common tools ÷ tools of both.
-    """
-    tools = _common_tools(ranked)
-    agreement = fsum(voted.share * _overlap(tools, voted.tools) for voted in ranked)
-    common = frozenset(tools)
-    having = [voted for voted in ranked if common <= frozenset(voted.tools)]
-    put_together = Voted(
-        tools,
-        min(1.0, agreement),
-        None,
-        sum(voted.successes for voted in having),
-        sum(voted.failures for voted in having),
-        sum(voted.texts for voted in having),
-    )
-    return Recommendation((put_together,), True, put_together.share, similar)
-
-
-def _common_tools(ranked: Iterable[Voted]) -> tuple[str, ...]:
-    shares: dict[str, list[float]] = defaultdict(list)
-    for voted in ranked:
-        for tool in voted.tools:
-            shares[tool].append(voted.share)
-    majority = {tool: fsum(parts) for tool, parts in shares.items() if fsum(parts) >= _MAJORITY}
-    return tuple(sorted(majority, key=lambda tool: (-majority[tool], tool)))
-
-
-def _overlap(one: Iterable[str], other: Iterable[str]) -> float:
-    these, those = frozenset(one), frozenset(other)
-    return len(these & those) / len(these | those) if these | those else 1.0

@@ -1,7 +1,7 @@
 """Consolidation runs: the report that each run leaves, and runs that were not finished."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeVar
 
 import msgspec
 from sqlalchemy import Connection, func, insert, select, update
@@ -9,6 +9,8 @@ from sqlalchemy import Connection, func, insert, select, update
 from ...database.leases import leases
 from ...outcomes.tables import projects
 from ..tables import consolidation_runs
+
+_Run = TypeVar("_Run")
 
 
 def run_lease_name(project: str) -> str:
@@ -50,37 +52,6 @@ def failed_runs(
     if is_held is not None:
         query = query.where(runs.id != newest)
     return list(connection.execute(query).scalars())
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """The report of one run, as it is on record.
-
-    Attributes:
-        project: whose episodes were read.
-        actor: who started it.
-        started_at: when, seconds since the epoch.
-        finished_at: when it was done; None: it is running, or it died.
-        duration_ms: how long it took.
-        episodes_read: episodes that were new.
-        signatures_touched: procedures that they belong to.
-        records_created: records that are new.
-        records_reinforced: records with new successes.
-        records_updated: records that changed in another way.
-        skipped: what changed no record, by reason.
-    """
-
-    project: str
-    actor: str
-    started_at: float
-    finished_at: float | None
-    duration_ms: float | None
-    episodes_read: int
-    signatures_touched: int
-    records_created: int
-    records_reinforced: int
-    records_updated: int
-    skipped: dict[str, int]
 
 
 def open_run(connection: Connection, project_id: int, *, actor: str, now: float) -> int:
@@ -138,11 +109,19 @@ def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[
 
 def read_runs(
     connection: Connection,
+    made: Callable[..., _Run],
     project_id: int | None = None,
     *,
     limit: int | None = 10,
-) -> list[StoredRun]:
-    """The reports of the last runs, the newest first; of a project or of all, as of a moment."""
+) -> list[_Run]:
+    """Return the reports of the last runs, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        made: makes a report of the columns by their names.
+        project_id: whose runs; None for those of all projects.
+        limit: how many to return at most; None for all.
+    """
     table = consolidation_runs.c
     query = (
         select(
@@ -165,6 +144,6 @@ def read_runs(
     if project_id is not None:
         query = query.where(table.project_id == project_id)
     return [
-        StoredRun(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
+        made(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
         for row in connection.execute(query).mappings()
     ]
