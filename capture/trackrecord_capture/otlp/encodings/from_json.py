@@ -12,8 +12,7 @@ import msgspec
 
 from trackrecord.wire.storable import decoded as storable_decoded
 
-from .malformed import TOO_DENSE, Malformed
-from .span import Attributes, LogRecord, Span, WireForm
+from .span import TOO_DENSE, Attributes, LogRecord, Malformed, Span, WireForm
 
 _Integer = int | float | str | None
 _Request = TypeVar("_Request")

@@ -22,8 +22,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
-from .malformed import TOO_DENSE, Malformed
-from .span import Attributes, LogRecord, Span, WireForm
+from .span import TOO_DENSE, Attributes, LogRecord, Malformed, Span, WireForm
 
 # Bodies below this size are parsed without being counted: the worst of them takes 100 MB.
 _SMALL: Final = 1024 * 1024

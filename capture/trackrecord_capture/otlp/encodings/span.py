@@ -25,6 +25,11 @@ _STATUSES: Final[dict[object, Status]] = {
     "STATUS_CODE_ERROR": "error",
 }
 _EVENT_NAME: Final = "event.name"
+TOO_DENSE: Final = "the body holds too many values; send smaller batches"
+
+
+class Malformed(Exception):
+    """Raised when a body cannot be decoded; the message has the reason and no part of the body."""
 
 
 class SpanEvent(msgspec.Struct, frozen=True):
