@@ -7,6 +7,7 @@ change nothing.
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -134,11 +135,10 @@ def start_of(source: Source, log: Log, state: CaptureState, *, everything: bool 
     Raises:
         StoreUnfit: the state cannot be read.
     """
-    try:
-        place = None if everything else state.place_of(source.name, log)
-    except OSError:
-        return 0
-    return 0 if place is None else _resume_of(place, log)
+    with contextlib.suppress(OSError):
+        if not everything and (place := state.place_of(source.name, log)) is not None:
+            return _resume_of(place, log)
+    return 0
 
 
 def has_news(source: Source, log: Log, state: CaptureState) -> bool:
@@ -147,34 +147,25 @@ def has_news(source: Source, log: Log, state: CaptureState) -> bool:
     Raises:
         StoreUnfit: the state cannot be read.
     """
-    try:
+    with contextlib.suppress(OSError):
         place = state.place_of(source.name, log)
-    except OSError:
-        return True
-    return place is None or not _is_known(place, log)
+        return place is None or not _is_known(place, log)
+    return True
 
 
+@dataclass
 class _Reader:
-    def __init__(
-        self,
-        source: Source,
-        log: Log,
-        state: CaptureState,
-        sink: Sink,
-        reading: LogReading,
-        found: Iterable[Found] | None,
-    ) -> None:
-        self._source = source
-        self._log = log
-        self._state = state
-        self._sink = sink
-        self._reading = reading
-        self._found = found
-        self._counts = ReadingCounts()
-        self._resume_at = 0
-        self._goes_on_since: float | None = None
-        self._since_kept = 0
-        self._has_read = False
+    _source: Source
+    _log: Log
+    _state: CaptureState
+    _sink: Sink
+    _reading: LogReading
+    _found: Iterable[Found] | None
+    _counts: ReadingCounts = field(default_factory=ReadingCounts)
+    _resume_at: int = 0
+    _goes_on_since: float | None = None
+    _since_kept: int = 0
+    _has_read: bool = False
 
     def read(self) -> ReadingCounts:
         try:
