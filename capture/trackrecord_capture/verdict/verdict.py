@@ -360,7 +360,7 @@ def _of_sign(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> Iterator
 
 
 def _told_by(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> bool | None:
-    """Return what a sign says of a run; None if it is no verdict."""
+    """Return the success that a sign tells of a run; None if it is no verdict."""
     match sign.kind:
         case SignalKind.EVALUATED | SignalKind.CONFIRMED:
             return sign.success

@@ -104,7 +104,7 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WireForm(NamedTuple):
-    """How an encoding writes what the two write differently.
+    """The parts that the two encodings write differently.
 
     Attributes:
         digits: returns an id as hexadecimal digits.
