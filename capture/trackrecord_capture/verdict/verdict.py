@@ -360,7 +360,7 @@ def _of_sign(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> Iterator
 
 
 def _told_by(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> bool | None:
-    """Return the success that a sign tells of a run; None if it is no verdict."""
+    """Return whether a sign speaks for a run, or against it; None if for neither."""
     match sign.kind:
         case SignalKind.EVALUATED | SignalKind.CONFIRMED:
             return sign.success
