@@ -148,7 +148,7 @@ def stories(folder: Path) -> dict[str, Story]:
         "reverted-by-hand": Story(
             (_PROMPT, "List the files"),
             {
-                _PROMPT: (good, Run("git add -A && git commit -q -m 'Add the cart'"), Say("Done.")),
+                _PROMPT: (good, Run("git add -A && git commit -m 'Add the cart'"), Say("Done.")),
                 "List the files": (Run("ls"), Say("There are two.")),
             },
             (
