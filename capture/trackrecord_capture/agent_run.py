@@ -94,8 +94,6 @@ class SignalKind(StrEnum):
     """The person took back what it had changed."""
     FOLLOWED_BY = "followed by"
     """The person's next prompt in the same session; `says` holds it."""
-    REVERTED = "reverted"
-    """A commit that it made was reverted later."""
     CUT_OFF = "cut off"
     """Its process ended while a call ran: killed, or hung up on."""
     CRASHED = "crashed"

@@ -20,7 +20,7 @@ from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.outcome_scorer import recogniser_of
 from trackrecord_capture.agent_run import AgentRun
-from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion, attributed
+from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names
@@ -68,11 +68,11 @@ def handing(settings, published):
 
 
 def start(session="s1", folder="/src/shop"):
-    return HookQuestion(hook_event_name="SessionStart", session_id=session, cwd=folder)
+    return HookPost(hook_event_name="SessionStart", session_id=session, cwd=folder)
 
 
 def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1"):
-    return HookQuestion(
+    return HookPost(
         hook_event_name="UserPromptSubmit",
         session_id=session,
         cwd=folder,
@@ -270,7 +270,7 @@ def test_a_session_of_the_holdout_gets_nothing_at_all(known, client, settings, h
         start(session="../../etc"),
         start(session="s" * 200),
         start(folder=None),
-        HookQuestion(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
+        HookPost(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
     ],
 )
 def test_where_there_is_nothing_to_say_nothing_is_said(known, handing, asked):

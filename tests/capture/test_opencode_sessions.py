@@ -1,4 +1,4 @@
-"""The sessions of opencode, from its database and from the files of older versions."""
+"""The sessions of opencode, from its database."""
 
 import json
 import sqlite3
@@ -7,7 +7,7 @@ import pytest
 
 from trackrecord_capture.agent_run import SignalKind
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.opencode import OpenCode
+from trackrecord_capture.sources.opencode import AGENT
 from trackrecord_capture.sources.opencode.database import open_sessions
 from trackrecord_capture.sources.source import ReadRun, Unreadable
 
@@ -96,8 +96,8 @@ def store(tmp_path):
 
 
 def read(path, resume_at=0):
-    (log,) = OpenCode().logs([path])
-    return list(OpenCode().read(log, resume_at))
+    (log,) = AGENT.source.logs([path])
+    return list(AGENT.source.read(log, resume_at))
 
 
 def runs(path):
@@ -307,31 +307,3 @@ def test_damaged_content(store, tmp_path):
     other.write_text("no database at all, but long enough to have a header, perhaps" * 20)
     (bad,) = read(other)
     assert bad.place == "the database"
-
-
-def _write(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-
-
-def test_the_files_of_older_versions(tmp_path, monkeypatch):
-    """Sessions of before the database are read from their files, with the same ids."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    storage = tmp_path / "opencode" / "storage"
-    revert = {"messageID": "msg_3"}
-    _write(storage / "session/p1/ses_1.json", {"directory": "/src/shop", "revert": revert})
-    for number, role in ((1, "user"), (2, "assistant"), (3, "user")):
-        at = {"created": START + number, "completed": START + number}
-        message = {"id": f"msg_{number}", "role": role, "time": at, "finish": "stop"}
-        _write(storage / f"message/ses_1/msg_{number}.json", message)
-    _write(storage / "part/msg_1/prt_1.json", {"type": "text", "text": "Fix the tests"})
-    _write(storage / "part/msg_2/prt_2.json", ran("pytest", 1, "no"))
-    _write(storage / "part/msg_3/prt_3.json", {"type": "text", "text": "and now?"})
-    (storage / "part/msg_2/prt_4.json").write_text("{")
-    (log,) = OpenCode().logs(OpenCode().homes())
-    first, second, bad = OpenCode().read(log)
-    assert first.run.outcome_id == "opencode:ses_1:msg_1"
-    assert [call.ok for call in first.run.calls] == [False]
-    assert [sign.kind for sign in first.run.signs] == [SignalKind.FOLLOWED_BY]
-    assert [sign.kind for sign in second.run.signs] == [SignalKind.UNDONE]
-    assert bad.place == "prt_4.json"

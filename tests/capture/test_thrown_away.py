@@ -14,11 +14,12 @@ import pytest
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.history.git_reading import GitReading, GitUnread
+from trackrecord_capture.history.git_reading import GitReading, GitUnread, RevertingCommit
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.repository_news import Reverts, read_repositories
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.shell.git import commits_of
 from trackrecord_capture.sources.source import Log, ReadRun
 
 GIT = shutil.which("git") or "git"
@@ -63,18 +64,20 @@ class Workshop:
     def write(self, file: str, text: str) -> None:
         (self.folder / file).write_text(text)
 
-    def run(self, *commands: str, at: Path | None = None, says: str = "") -> str:
+    def run(self, *commands: str, at: Path | None = None) -> str:
         """Have an agent run commands, each in a call of its own; return the run's outcome_id."""
         self._prompts += 1
         started, calls = self.now + 30, []
         for command in commands:
             began = self.now + 59
-            for part in command.split(" && "):
+            printed = [
                 self.git(*part.removeprefix("git ").replace("_", " ").split(), at=at)
+                for part in command.split(" && ")
+            ]
             lasted = (self.now - began) * 1000
             calls.append(
                 RunCall(
-                    tool="Bash", command=command, ok=True, exit_code=0, result=says,
+                    tool="Bash", command=command, ok=True, exit_code=0, result="\n".join(printed),
                     started_at=float(began), duration_ms=float(lasted),
                 )
             )  # fmt: skip
@@ -82,6 +85,7 @@ class Workshop:
             agent="codex", session="s", prompt=f"p{self._prompts}", captured_from="transcript",
             started_at=float(started), ended_at=float(self.now + 5), folder=str(at or self.folder),
             instruction="Write the cart of the shop", calls=tuple(calls),
+            commits=commits_of(calls),
         )  # fmt: skip
         self.read(run)
         return run.outcome_id
@@ -156,14 +160,14 @@ def shop(tmp_path):
 
 @pytest.fixture
 def made(shop):
-    """A run that committed the cart without a word."""
+    """A run that committed the cart."""
     shop.write("cart.py", _CART)
-    return shop.run("git add --all && git commit -q -m Cart")
+    return shop.run("git add --all && git commit -m Cart")
 
 
-def test_a_quiet_commit_is_the_runs(shop, made):
-    """Git's own notes name it, and what people commit between runs is nobody's."""
-    assert shop.commits(made) == [shop.head()]
+def test_a_commit_is_the_runs(shop, made):
+    """Git's words name it, and what people commit between runs is nobody's."""
+    assert shop.commits(made) == [shop.head()[:7]]
     shop.write("README", "Shop of Ada\n")
     shop.git("commit", "--quiet", "--all", "--message", "By hand")
     looked = shop.run("git status")
@@ -221,7 +225,7 @@ def test_a_state_that_was_lost_says_the_same(shop, made):
 def test_what_a_run_takes_back_itself(shop):
     """Who corrects himself has not failed by that."""
     shop.write("cart.py", _CART)
-    outcome = shop.run("git add --all && git commit -q -m Cart", "git revert --no-edit HEAD")
+    outcome = shop.run("git add --all && git commit -m Cart", "git revert --no-edit HEAD")
     assert (shop.look(), shop.outcome(outcome)) == (0, (None, ""))
 
 
@@ -230,11 +234,11 @@ def test_commits_in_a_worktree_are_those_of_the_agent_there(shop, tmp_path):
     other = tmp_path / "other"
     shop.git("worktree", "add", "--quiet", "-b", "other", str(other))
     shop.write("cart.py", _CART)
-    here = shop.run("git add --all && git commit -q -m Cart")
+    here = shop.run("git add --all && git commit -m Cart")
     (other / "price.py").write_text("PRICE = 3\n")
-    there = shop.run("git add --all && git commit -q -m Price", at=other)
-    assert shop.commits(here) == [shop.git("rev-parse", "main")]
-    assert shop.commits(there) == [shop.git("rev-parse", "other")]
+    there = shop.run("git add --all && git commit -m Price", at=other)
+    assert shop.commits(here) == [shop.git("rev-parse", "main")[:7]]
+    assert shop.commits(there) == [shop.git("rev-parse", "other")[:7]]
     shop.git("revert", "--no-edit", "HEAD", at=other)
     assert (shop.look(), shop.outcome(there)[0], shop.outcome(here)[0]) == (1, False, None)
 
@@ -355,11 +359,9 @@ def test_a_git_that_does_not_answer_is_not_waited_for(shop, made, tmp_path, monk
 
 def test_reverts_that_go_in_circles():
     """Messages can say anything; some answer comes, and the same one for the same messages."""
-    from trackrecord_capture.history.git_reading import CommitFacts
-
     first, second, third = ("a" * 40, "b" * 40, "c" * 40)
     said = [
-        CommitFacts(by, 1.0, f"This reverts commit {of}.")
+        RevertingCommit(by, f"This reverts commit {of}.")
         for by, of in ((second, first), (third, second), (second, third))
     ]
     assert {Reverts(said).of(first), Reverts(said[::-1]).of(first)} <= {"", second}

@@ -202,6 +202,18 @@ def test_a_project_of_ones_own(up, agents, trackrecord, project):
     assert len(found) == 8
 
 
+def _made_by(agents, number, printed):
+    """Let a session have made a commit, by what git printed."""
+    command = ["bash", "-lc", "git commit --message 'Mend the cart'"]
+    item = {"type": "CommandExecution", "id": "c9", "command": command, "exit_code": 0,
+            "aggregated_output": printed}  # fmt: skip
+    told = {"timestamp": f"2026-11-20T10:00:{number:02}.000Z", "type": "event_msg",
+            "payload": {"type": "item_completed", "item": item}}  # fmt: skip
+    (path,) = agents.sessions.glob(f"rollout-*-{number:02}-{THREAD[:8]}*")
+    *lines, last = path.read_text().splitlines(keepends=True)
+    path.write_text("".join((*lines, json.dumps(told) + "\n", last)))
+
+
 def test_what_a_person_threw_away(up, agents, trackrecord):
     """The repository is read although no log has changed, and says what it has to say once."""
     folder = Path(os.environ["HOME"]) / "src" / agents.project
@@ -211,13 +223,13 @@ def test_what_a_person_threw_away(up, agents, trackrecord):
         who = {f"GIT_{name}_{what}": "ada@example.com" for name in ("AUTHOR", "COMMITTER")
                for what in ("NAME", "EMAIL")}  # fmt: skip
         when = {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
-        subprocess.run(["git", *arguments], cwd=folder, env=os.environ | who | when, check=True)  # noqa: S607 - as for a person
+        variables = os.environ | who | when
+        return subprocess.check_output(["git", *arguments], cwd=folder, env=variables, text=True)  # noqa: S607 - as for a person
 
     git("init", "--quiet", "--initial-branch", "main")
     (folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     git("add", "--all")
-    # Within the time of the fourth run.
-    git("commit", "--quiet", "--message", "Mend the cart")
+    _made_by(agents, 4, git("commit", "--message", "Mend the cart"))
     trackrecord("import", "all")
 
     def failed():

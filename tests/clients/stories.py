@@ -148,7 +148,7 @@ def stories(folder: Path) -> dict[str, Story]:
         "reverted-by-hand": Story(
             (_PROMPT, "List the files"),
             {
-                _PROMPT: (good, Run("git add -A && git commit -q -m 'Add the cart'"), Say("Done.")),
+                _PROMPT: (good, Run("git add -A && git commit -m 'Add the cart'"), Say("Done.")),
                 "List the files": (Run("ls"), Say("There are two.")),
             },
             (
@@ -161,7 +161,7 @@ def stories(folder: Path) -> dict[str, Story]:
         "reset-by-hand": Story(
             (_PROMPT, "List the files"),
             {
-                _PROMPT: (good, _TESTS, Run("git add -A && git commit -q -m Cart"), Say("Done.")),
+                _PROMPT: (good, _TESTS, Run("git add -A && git commit -m Cart"), Say("Done.")),
                 "List the files": (Run("ls"), Say("There is one.")),
             },
             (

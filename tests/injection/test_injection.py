@@ -44,7 +44,7 @@ from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import Settings
-from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion, attributed
+from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
 from trackrecord_producers.attempts import inflight_reader
@@ -172,7 +172,7 @@ def as_session_start(settings: Settings) -> Callable[[str], str]:
     answers = HookAnswers(settings, settings.hooks, lambda folder: folder[1:], lambda _: None)
 
     def read(project: str) -> str:
-        asked = HookQuestion("SessionStart", f"s-{project}", f"/{project}")
+        asked = HookPost("SessionStart", f"s-{project}", f"/{project}")
         return answers.answer("codex", asked)
 
     return read
@@ -265,7 +265,7 @@ def ask_hook(learnt: InjectedFleet) -> Callable[[str, str], str]:
     answers = HookAnswers(settings, settings.hooks, lambda folder: folder[1:], lambda _: None)
 
     def ask(project: str, task: str) -> str:
-        asked = HookQuestion("UserPromptSubmit", uuid4().hex, f"/{project}", prompt=task)
+        asked = HookPost("UserPromptSubmit", uuid4().hex, f"/{project}", prompt=task)
         return answers.answer("codex", asked)
 
     return ask

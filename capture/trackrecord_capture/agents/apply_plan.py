@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from .installed import Chosen, Installed, read_installed, write_installed
+from .installed import Chosen, Installed, installed_for, read_installed, write_installed
 from .known import Agent
 from .plan import Plan, carry_out
 from .runtime import remove_runtime, write_runtime
@@ -22,9 +22,9 @@ def plan_install(agent: Agent, home: Path, **asked: bool | None) -> Plan:
     Raises:
         DraftRefused: a file is left alone.
     """
-    installed = read_installed(home).get(agent.name)
+    installed = installed_for(home, agent.name)
     given = {name: value for name, value in asked.items() if value is not None}
-    known = {name: getattr(installed, name, False) for name in Chosen.__struct_fields__}
+    known = {name: getattr(installed, name) for name in Chosen.__struct_fields__}
     return agent.install(home, installed, Chosen(**{**known, **given}))
 
 
@@ -34,7 +34,7 @@ def plan_uninstall(agent: Agent, home: Path) -> Plan:
     Raises:
         DraftRefused: a file is left alone.
     """
-    return agent.uninstall(home, read_installed(home).get(agent.name))
+    return agent.uninstall(home, installed_for(home, agent.name))
 
 
 def install(agent: Agent, home: Path, plan: Plan) -> None:

@@ -75,11 +75,13 @@ def digest_of(text: str | None) -> str:
     return "" if text is None else hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
-def undone(text: str, undo: Sequence[Edit]) -> str:
-    """Return the text as it was before."""
-    for edit in reversed(undo):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
+def is_undone(draft: Draft, receipt: Receipt) -> bool:
+    """Make a file what it was before, if it was not changed since; return whether it is."""
+    if draft.text is None or receipt.digest != digest_of(draft.text):
+        return False
+    for edit in reversed(receipt.undo):
+        draft.text = draft.text[: edit.start] + edit.text + draft.text[edit.end :]
+    return True
 
 
 def receipt_of(draft: Draft, earlier: Receipt | None, made: Sequence[str] = ()) -> Receipt:
@@ -142,6 +144,15 @@ def read_text(path: Path) -> str | None:
     except UnicodeDecodeError:
         message = f"{path} is not UTF-8: left alone"
         raise DraftRefused(message) from None
+
+
+def opened(path: Path) -> Draft:
+    """Return a file that may be changed.
+
+    Raises:
+        DraftRefused: it cannot be read.
+    """
+    return Draft(path, read_text(path))
 
 
 def without_bom(text: str) -> tuple[str, str]:

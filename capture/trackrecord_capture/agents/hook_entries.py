@@ -7,7 +7,7 @@ recognised by what their commands begin with, and stand behind everybody else's.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, undone, without_bom
+from .draft import Draft, DraftRefused, Receipt, is_undone, without_bom
 from .json_text import Edit, Node, NotJson, added, parsed, removed
 
 Groups = Mapping[str, dict[str, Any]]
@@ -72,8 +72,7 @@ def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
     """
     if draft.text is None:
         return False
-    if receipt is not None and receipt.digest == digest_of(draft.text):
-        draft.text = undone(draft.text, receipt.undo)
+    if receipt is not None and is_undone(draft, receipt):
         return receipt.is_ours
     held = [event for event, groups in _counted(draft, prefix).items() if groups]
     made = (HOOKS, *held) if receipt is None else receipt.made
@@ -106,15 +105,6 @@ def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
         for at, group in enumerate(_groups(draft, event).items)
         for place in _ours(group, prefix)
     ]
-
-
-def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
-    """Return a file that may be changed.
-
-    Raises:
-        DraftRefused: it cannot be read.
-    """
-    return Draft(path, read_text(path))
 
 
 def settings_in(draft: Draft) -> Mapping[str, Any]:

@@ -39,13 +39,21 @@ class Installed(Chosen, frozen=True, kw_only=True):
         files: what was done to which file.
     """
 
-    at: float
-    folder: str
+    at: float = 0.0
+    folder: str = ""
     files: tuple[Receipt, ...] = ()
 
     def receipt(self, path: Path) -> Receipt | None:
         """Return the changes to a file; None if there were none."""
         return next((each for each in self.files if each.path == str(path)), None)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Return the folders that were made for its files."""
+        return tuple(dict.fromkeys(folder for each in self.files for folder in each.folders))
+
+
+NOT_INSTALLED: Final = Installed()
 
 
 def read_installed(home: Path) -> dict[str, Installed]:
@@ -57,9 +65,9 @@ def read_installed(home: Path) -> dict[str, Installed]:
         return {}
 
 
-def chosen_for(home: Path, agent: str) -> Chosen:
-    """Return the parts that are on record as installed for an agent."""
-    return read_installed(home).get(agent, NOTHING_CHOSEN)
+def installed_for(home: Path, agent: str) -> Installed:
+    """Return what is on record as installed for an agent."""
+    return read_installed(home).get(agent, NOT_INSTALLED)
 
 
 def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:
@@ -73,9 +81,3 @@ def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:
         replace_file(path, msgspec.json.format(msgspec.json.encode(installed)))
     else:
         path.unlink(missing_ok=True)
-
-
-def folders_of(installed: Installed | None) -> tuple[str, ...]:
-    """Return the folders that were made for the files of an installation."""
-    files = () if installed is None else installed.files
-    return tuple(dict.fromkeys(folder for each in files for folder in each.folders))

@@ -155,13 +155,6 @@ def removed(of: Node, places: Sequence[int]) -> list[Edit]:
     return edits
 
 
-def applied(text: str, edits: Sequence[Edit]) -> str:
-    """Return a text with its edits, which do not overlap."""
-    for edit in sorted(edits, key=lambda each: each.start, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
-
-
 def _space_before(text: str, at: int) -> int:
     """Return the number of white characters before a place."""
     return at - len(text[:at].rstrip(" \t\r\n"))

@@ -30,7 +30,7 @@ class Agent(Protocol):
         """Return whether it is on this machine."""
         ...
 
-    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
+    def install(self, home: Path, installed: Installed, chosen: Chosen) -> Plan:
         """Plan the installation; raise `DraftRefused` for a file that is left alone.
 
         Args:
@@ -41,7 +41,7 @@ class Agent(Protocol):
         """
         ...
 
-    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+    def uninstall(self, home: Path, installed: Installed) -> Plan:
         """Plan the removal; raise `DraftRefused` for a file that is left alone."""
         ...
 

@@ -6,7 +6,7 @@ The agent rewrites such a file itself, so ours is found by its name and by what 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, DraftRefused, Receipt, digest_of, undone
+from .draft import Draft, DraftRefused, Receipt, is_undone
 from .hook_entries import add_to, apply_to, root_of
 from .json_text import Edit, Node, removed
 
@@ -69,8 +69,7 @@ def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | 
     """
     if draft.text is None:
         return False
-    if receipt is not None and receipt.digest == digest_of(draft.text):
-        draft.text = undone(draft.text, receipt.undo)
+    if receipt is not None and is_undone(draft, receipt):
         return receipt.is_ours
     remove_server(draft, server, () if receipt is None else receipt.made)
     return receipt is not None and receipt.is_ours and root_of(draft).value == {}

@@ -2,14 +2,14 @@
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from .draft import Draft, DraftRefused, Receipt, read_text
-from .installed import NOTHING_CHOSEN, Chosen
+from .draft import Draft, DraftRefused, Receipt, opened, read_text
+from .installed import NOTHING_CHOSEN, Chosen, Installed, installed_for
 from .replacing import replace_file
 
 
@@ -85,3 +85,56 @@ def carry_out(plan: Plan) -> None:
     for folder in plan.folders:
         with suppress(OSError):
             Path(folder).rmdir()
+
+
+class Installation:
+    """The parts that the installations of all agents share; see `Agent`.
+
+    Attributes:
+        name: the agent's name.
+        label: its name for people.
+    """
+
+    name: str
+    label: str
+
+    def own_files(self, home: Path) -> Iterable[Path]:
+        """Return the files that an installation changes today."""
+        raise NotImplementedError
+
+    def restored(self, draft: Draft, home: Path, receipt: Receipt | None) -> bool:
+        """Undo an installation in a file; return whether it is ours and can be deleted."""
+        raise NotImplementedError
+
+    def holds(self, home: Path, chosen: Chosen) -> bool:
+        """Return whether all that is chosen is in place; may raise `DraftRefused`."""
+        raise NotImplementedError
+
+    def uninstall(self, home: Path, installed: Installed) -> Plan:
+        """Plan the removal.
+
+        Raises:
+            DraftRefused: a file is left alone.
+        """
+        changes: list[Change] = []
+        known = [Path(each.path) for each in installed.files]
+        for path in dict.fromkeys((*known, *self.own_files(home))):
+            draft = opened(path)
+            is_removed = self.restored(draft, home, installed.receipt(path))
+            changes += change_of(draft, is_removed=is_removed)
+        return Plan(agent=self.name, changes=tuple(changes), folders=installed.folders)
+
+    def is_installed(self, home: Path) -> bool:
+        """Return whether all that is ours is in place."""
+        try:
+            return self.holds(home, installed_for(home, self.name))
+        except DraftRefused:
+            return False
+
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - of agents that ask
+        """Return whether the agent runs our hooks; None if it does not ask for trust."""
+        return None
+
+    def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - of agents that have any
+        """Return the problems that keep the agent from reporting, with their remedies."""
+        return []

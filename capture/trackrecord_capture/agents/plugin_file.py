@@ -1,6 +1,7 @@
 """A plugin in JavaScript, for agents that run every file in a folder: one file, wholly ours."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -9,12 +10,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from .draft import DraftRefused, Receipt, digest_of, missing_folders
-from .hook_entries import opened
-from .installed import Chosen, Installed, chosen_for, folders_of
+from .draft import DraftRefused, Receipt, digest_of, missing_folders, opened
+from .installed import Chosen, Installed, installed_for
 from .json_text import Edit
-from .on_path import is_on_path
-from .plan import Change, Plan, change_of, not_reminded
+from .plan import Change, Installation, Plan, change_of, not_reminded
 from .runtime import packaged
 
 _FIRST_WORDS: Final = "// trackrecord: "
@@ -22,7 +21,7 @@ _SOURCES: Final = "trackrecord_capture.sources"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginFile:
+class PluginFile(Installation):
     """The installation of a plugin by which an agent reports its runs.
 
     Attributes:
@@ -48,9 +47,9 @@ class PluginFile:
     def is_found(self) -> bool:
         """Return whether it is on this machine."""
         places = (self.plugins_of().parent, self.folder())
-        return any(place.is_dir() for place in places) or is_on_path(self.name)
+        return any(place.is_dir() for place in places) or shutil.which(self.name) is not None
 
-    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
+    def install(self, home: Path, installed: Installed, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -64,7 +63,7 @@ class PluginFile:
         if draft.text != text:
             draft.apply([Edit(0, len(draft.text or ""), text)])
         # The whole file is ours: there is nothing to lead back to.
-        earlier = None if installed is None else installed.receipt(draft.path)
+        earlier = installed.receipt(draft.path)
         receipt = Receipt(
             path=str(draft.path),
             is_ours=True,
@@ -79,18 +78,18 @@ class PluginFile:
             chosen=replace(chosen, reminds=False),
         )
 
-    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+    def uninstall(self, home: Path, installed: Installed) -> Plan:
         """Plan the removal.
 
         Raises:
             DraftRefused: the file was edited, or cannot be read.
         """
-        known = [] if installed is None else [Path(each.path) for each in installed.files]
+        known = [Path(each.path) for each in installed.files]
         changes: list[Change] = []
         notes = []
         for path in dict.fromkeys((*known, self.plugin_path())):
             draft = opened(path)
-            receipt = None if installed is None else installed.receipt(path)
+            receipt = installed.receipt(path)
             written = () if receipt else self._versions(home)
             if draft.text is None or (
                 digest_of(draft.text) == receipt.digest if receipt else draft.text in written
@@ -101,30 +100,18 @@ class PluginFile:
         return Plan(
             agent=self.name,
             changes=tuple(changes),
-            folders=folders_of(installed),
+            folders=installed.folders,
             notes=tuple(notes),
         )
 
-    def is_installed(self, home: Path) -> bool:
+    def holds(self, home: Path, chosen: Chosen) -> bool:
         """Return whether the plugin is in place."""
-        try:
-            chosen = chosen_for(home, self.name)
-            text = self.text(home, summarises=chosen.summarises, mcp=chosen.mcp)
-            return opened(self.plugin_path()).text == text
-        except DraftRefused:
-            return False
+        text = self.text(home, summarises=chosen.summarises, mcp=chosen.mcp)
+        return opened(self.plugin_path()).text == text
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered: the plugin does that, where it is to."""
-        return chosen_for(home, self.name).mcp and self.is_installed(home)
-
-    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
-        """Return None: no agent of this kind asks for trust."""
-        return None
-
-    def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
-        """Return the problems that keep the plugin from working, with their remedies."""
-        return []
+        return installed_for(home, self.name).mcp and self.is_installed(home)
 
     def text(self, home: Path, *, summarises: bool = False, mcp: bool = False) -> str:
         """Return the plugin, with the folder that it writes to.

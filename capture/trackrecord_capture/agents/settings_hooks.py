@@ -4,19 +4,19 @@
 of JSON that may hold much else, and our MCP server in that file or in another one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, receipt_of
-from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
-from .installed import NOTHING_CHOSEN, Chosen, Installed, chosen_for, folders_of
+from .draft import Draft, DraftRefused, Receipt, digest_of, opened, read_text, receipt_of
+from .hook_entries import Groups, add_entries, has_entries, restore, settings_in
+from .installed import NOTHING_CHOSEN, Chosen, Installed
 from .mcp_entry import add_server, has_server, remove_server, restore_servers
-from .on_path import is_on_path
-from .plan import Change, Plan, change_of, not_reminded
+from .plan import Installation, Plan, change_of, not_reminded
 from .runtime import REMIND, hook_command, hook_prefix, mcp_path
 
 # In seconds. Whatever asks is waited for; whatever notes an end is not.
@@ -30,7 +30,7 @@ _AFTER_TOOL: Final = "PostToolUse"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SettingsHooks:
+class SettingsHooks(Installation):
     """The installation of hooks in an agent's settings, by which it reports its runs.
 
     Attributes:
@@ -120,9 +120,9 @@ class SettingsHooks:
 
     def is_found(self) -> bool:
         """Return whether it is on this machine."""
-        return self.folder().is_dir() or is_on_path(self.program)
+        return self.folder().is_dir() or shutil.which(self.program) is not None
 
-    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
+    def install(self, home: Path, installed: Installed, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -152,40 +152,29 @@ class SettingsHooks:
             agent=self.name,
             changes=tuple(change for each in drafts for change in change_of(each)),
             receipts=tuple(
-                receipt_of(each, _receipt(installed, each.path), made[each.path]) for each in drafts
+                receipt_of(each, installed.receipt(each.path), made[each.path]) for each in drafts
             ),
             notes=tuple(notes),
             chosen=chosen,
         )
 
     def _with_server(
-        self, draft: Draft, home: Path, installed: Installed | None, *, mcp: bool
+        self, draft: Draft, home: Path, installed: Installed, *, mcp: bool
     ) -> list[str]:
         """Make the file of servers name ours or not; return what was made to hold it."""
         server = self.server(home)
         if mcp:
             return add_server(draft, server)
-        receipt = _receipt(installed, draft.path)
+        receipt = installed.receipt(draft.path)
         remove_server(draft, server, () if receipt is None else receipt.made)
         return []
 
-    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
-        """Plan the removal.
+    def own_files(self, home: Path) -> list[Path]:
+        """Return the settings, and the file of servers if it may hold ours."""
+        servers = [self.servers_path()] if self._holds_server(home) else []
+        return [self.settings_path(), *servers]
 
-        Raises:
-            DraftRefused: the settings are left alone.
-        """
-        changes: list[Change] = []
-        ours = [self.settings_path()]
-        if self._holds_server(home):
-            ours.append(self.servers_path())
-        for path in _files(ours, installed):
-            draft = opened(path)
-            is_removed = self._restored(draft, home, _receipt(installed, path))
-            changes += change_of(draft, is_removed=is_removed)
-        return Plan(agent=self.name, changes=tuple(changes), folders=folders_of(installed))
-
-    def _restored(self, draft: Draft, home: Path, receipt: Receipt | None) -> bool:
+    def restored(self, draft: Draft, home: Path, receipt: Receipt | None) -> bool:
         """Undo an installation; return True if the file is ours and now empty."""
         server = self.server(home)
         if self.servers_of is not None and draft.path.name == self.servers_path().name:
@@ -197,15 +186,11 @@ class SettingsHooks:
         remove_server(draft, server, () if receipt is None else receipt.made)
         return receipt is not None and receipt.is_ours and not settings_in(draft)
 
-    def is_installed(self, home: Path) -> bool:
+    def holds(self, home: Path, chosen: Chosen) -> bool:
         """Return whether all hooks are in place."""
-        try:
-            chosen = chosen_for(home, self.name)
-            groups = self.wanted(home, chosen)
-            has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
-            return has_hooks and (self.has_mcp(home) or not chosen.mcp)
-        except DraftRefused:
-            return False
+        groups = self.wanted(home, chosen)
+        has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
+        return has_hooks and (self.has_mcp(home) or not chosen.mcp)
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered."""
@@ -213,10 +198,6 @@ class SettingsHooks:
             return has_server(opened(self.servers_path()), self.server(home))
         except DraftRefused:
             return False
-
-    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
-        """Return None: Claude Code does not ask for trust."""
-        return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
         """Return the problems that keep its hooks from firing, with their remedies."""
@@ -226,17 +207,7 @@ class SettingsHooks:
             return [str(error)]
 
 
-def _receipt(installed: Installed | None, path: Path) -> Receipt | None:
-    return None if installed is None else installed.receipt(path)
-
-
 def _notes(draft: Draft) -> tuple[str, ...]:
     if settings_in(draft).get("disableAllHooks") is True:
         return (f'{draft.path} has "disableAllHooks": no hook runs until it is taken out',)
     return ()
-
-
-def _files(paths: Iterable[Path], installed: Installed | None) -> list[Path]:
-    """Return the files to clean: today's, and those that were changed when it was installed."""
-    known = [] if installed is None else [Path(each.path) for each in installed.files]
-    return list(dict.fromkeys((*known, *paths)))

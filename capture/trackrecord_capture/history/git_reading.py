@@ -12,15 +12,15 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 _PATIENCE_S: Final = 5.0
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _MOST_COMMITS: Final = 20_000
-_HASH: Final = 40
 _OPTIONS: Final = (
     "--no-pager",
     "--no-replace-objects",
@@ -39,18 +39,16 @@ class GitUnread(Exception):
     """Raised when git does not answer in time, says too much, or refuses."""
 
 
-class CommitFacts(NamedTuple):
-    """The parts of a commit that tell what it reverts.
+class RevertingCommit(NamedTuple):
+    """A commit that says of itself that it reverts another one.
 
     Attributes:
         hash: its full hash.
-        at: when it was committed, seconds since the epoch.
         text: its message.
     """
 
     hash: str
-    at: float
-    text: str = ""
+    text: str
 
 
 class GitReading:
@@ -73,28 +71,26 @@ class GitReading:
         """
         return self._ask("show-ref", "--head", may_fail=True)
 
-    def known(self, commits: Sequence[str]) -> dict[str, str]:
-        """Return the full hashes of the commits that the repository has, by how they are spelt."""
-        asked = "".join(f"{commit}^{{commit}}\n" for commit in commits)
-        lines = self._ask("cat-file", "--batch-check=%(objectname)", given=asked.encode())
-        found = zip(commits, lines.decode(errors="replace").splitlines(), strict=False)
-        return {commit: line for commit, line in found if _is_hash(line)}
+    def has(self, commits: Iterable[str]) -> bool:
+        """Return whether the repository has one of the commits."""
+        ask = partial(self._ask, "rev-parse", "--verify", "--quiet", may_fail=True)
+        return any(ask(f"{commit}^{{commit}}") for commit in commits)
 
-    def reverts(self, since: float) -> list[CommitFacts]:
-        """Return the commits since a moment that say of themselves that they revert another one."""
-        says = ("--fixed-strings", "--grep=This reverts commit ")
-        return self._commits("%B", (f"--since=@{int(since)}", *says, *_OWN_BRANCHES))
+    def reverts(self, since: float) -> list[RevertingCommit]:
+        """Return the commits since a moment that revert others."""
+        told = self._ask(
+            "rev-list",
+            f"--max-count={_MOST_COMMITS}",
+            f"--since=@{int(since)}",
+            "--format=%x00%H%n%B",
+            "--fixed-strings",
+            "--grep=This reverts commit ",
+            *_OWN_BRANCHES,
+        )
+        each = (commit.partition("\n") for commit in told.decode(errors="replace").split("\0")[1:])
+        return [RevertingCommit(hashed, text) for hashed, _, text in each]
 
-    def moments(self, commits: Sequence[str]) -> list[float]:
-        """Return when commits were made, seconds since the epoch."""
-        return [each.at for each in self._commits("", ("--no-walk", *commits))] if commits else []
-
-    def _commits(self, text: str, asked: Iterable[str]) -> list[CommitFacts]:
-        form = f"--format=%x00%H%n%ct%n{text}"
-        told = self._ask("rev-list", f"--max-count={_MOST_COMMITS}", form, *asked)
-        return list(filter(None, map(_facts, told.decode(errors="replace").split("\0")[1:])))
-
-    def _ask(self, *arguments: str, given: bytes = b"", may_fail: bool = False) -> bytes:
+    def _ask(self, *arguments: str, may_fail: bool = False) -> bytes:
         program = shutil.which("git")
         left = self._deadline - time.monotonic()
         if program is None or not Path(program).is_absolute() or left <= 0:
@@ -102,7 +98,7 @@ class GitReading:
         try:
             process = subprocess.Popen(  # noqa: S603 - git itself, with words of ours
                 [program, "-C", str(self._tree), *_OPTIONS, *arguments],
-                stdin=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=_variables(),
@@ -113,23 +109,15 @@ class GitReading:
             raise GitUnread from None
         patience = threading.Timer(left, _end, (process.pid,))
         patience.start()
+        assert process.stdout is not None  # noqa: S101 - a pipe, as asked for
         with process:
-            told = _exchanged(process, given)
+            told = process.stdout.read(_MOST_BYTES + 1)
             if len(told) > _MOST_BYTES:
                 _end(process.pid)
         patience.cancel()
         if process.returncode < 0 or (process.returncode and not may_fail):
             raise GitUnread
         return told
-
-
-def _exchanged(process: subprocess.Popen[bytes], given: bytes) -> bytes:
-    """Give a process its input, for which a pipe has room, and return the output up to the most."""
-    assert process.stdin is not None  # noqa: S101 - a pipe, as asked for
-    assert process.stdout is not None  # noqa: S101 - a pipe, as asked for
-    with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(given)
-    return process.stdout.read(_MOST_BYTES + 1)
 
 
 def _end(group: int) -> None:
@@ -154,14 +142,3 @@ def _variables() -> dict[str, str]:
         "GIT_ASKPASS": "false",
         "GIT_PAGER": "cat",
     }
-
-
-def _facts(told: str) -> CommitFacts | None:
-    hashed, _, rest = told.partition("\n")
-    at, _, text = rest.partition("\n")
-    # What follows is rev-list's own line for the next commit.
-    return CommitFacts(hashed, float(at), text) if _is_hash(hashed) and at.isdigit() else None
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) >= _HASH and all(digit in "0123456789abcdef" for digit in text)

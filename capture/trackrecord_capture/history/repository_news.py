@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from trackrecord.settings.projects.repositories import git_folders_of
 
 from ..agent_run import AgentRun
-from .git_reading import CommitFacts, GitReading, GitUnread
+from .git_reading import GitReading, GitUnread, RevertingCommit
 from .sink import Sink
 from .state import CaptureState, RunOfCommit
 
@@ -115,7 +115,7 @@ def _news(tree: str, digest: str, state: CaptureState) -> RepositoryNews | None:
     entries = [
         (_entry(makers[outcome], says, moment), outcome, says)
         for outcome, says in sorted(judge(git, made).items())
-        if says != state.said_of(*outcome)
+        if says != state.said_of(*outcome) and (says or git.has(_hashes(made)[outcome]))
     ]
     return RepositoryNews(tree, now, entries)
 
@@ -153,21 +153,12 @@ def judge(git: GitReading, made: Sequence[RunOfCommit]) -> dict[Outcome, str]:
         made: which run made which commit.
 
     Returns:
-        For each run that made a commit which the repository still has: in words, how one was
-        reverted; "" if all stand.
+        For each run, in words, how a commit of it was reverted; "" if none is.
 
     Raises:
         GitUnread: the repository cannot be read.
     """
-    known = git.known(sorted({run.hash for run in made}))
-    moments = git.moments(sorted(set(known.values())))
-    if not moments:
-        return {}
-    reverts = Reverts(git.reverts(min(moments) - _DAY_S))
-    own: dict[Outcome, set[str]] = defaultdict(set)
-    for run in made:
-        if run.hash in known:
-            own[run.project, run.outcome_id].add(known[run.hash])
+    reverts = Reverts(git.reverts(min(run.ended_at for run in made) - _DAY_S))
     return {
         outcome: next(
             (
@@ -177,8 +168,16 @@ def judge(git: GitReading, made: Sequence[RunOfCommit]) -> dict[Outcome, str]:
             ),
             "",
         )
-        for outcome, hashes in own.items()
+        for outcome, hashes in _hashes(made).items()
     }
+
+
+def _hashes(made: Iterable[RunOfCommit]) -> dict[Outcome, set[str]]:
+    """Return the commits of each run; their hashes may be shortened."""
+    own: dict[Outcome, set[str]] = defaultdict(set)
+    for run in made:
+        own[run.project, run.outcome_id].add(run.hash)
+    return own
 
 
 class Reverts:
@@ -188,7 +187,7 @@ class Reverts:
         commits: those that say so.
     """
 
-    def __init__(self, commits: Iterable[CommitFacts]) -> None:
+    def __init__(self, commits: Iterable[RevertingCommit]) -> None:
         self._by_short: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for each in commits:
             for target in _REVERTS.findall(each.text):
@@ -198,16 +197,15 @@ class Reverts:
         """Return the commit that reverts one and was not reverted itself; "" if none does.
 
         Args:
-            commit: its full hash.
+            commit: its hash, which may be shortened.
             own: commits of the same run, whose reverts do not count.
         """
-        return next(
-            (by for by in self._reverting(commit) if by not in own and self._stands(by)), ""
-        )
+        others = (by for by in self._reverting(commit) if not by.startswith(tuple(own)))
+        return next(filter(self._stands, others), "")
 
     def _reverting(self, commit: str) -> list[str]:
         named = self._by_short.get(commit[:_SHORT], ())
-        return sorted(by for target, by in named if commit.startswith(target) and by != commit)
+        return sorted(by for target, by in named if _is_one(commit, target) and by != commit)
 
     def _stands(self, commit: str) -> bool:
         """Return whether a commit is not reverted; messages can go in circles."""
@@ -217,3 +215,8 @@ class Reverts:
             stands = not stands
             chain = [by for each in chain for by in self._reverting(each) if by not in seen]
         return stands
+
+
+def _is_one(commit: str, other: str) -> bool:
+    """Return whether two hashes, which may be shortened, are of one commit."""
+    return commit.startswith(other) or other.startswith(commit)

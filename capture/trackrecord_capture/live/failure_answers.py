@@ -2,13 +2,10 @@
 
 import re
 import threading
-import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.moments.calls import TriedCall
@@ -26,7 +23,7 @@ from ..outcome import tried_calls_of, unchecked_edit_of
 from ..sources.claude_code.calls import failed_call
 from ..sources.source import Log, ReadRun, Source
 from ..sources.tool_words import tool_words
-from .hook_answers import ProjectOf
+from .hook_answers import HookPost, ProjectOf
 from .session_marks import SessionMarks
 
 CLAUDE_CODE: Final = "claude-code"
@@ -38,35 +35,6 @@ _CHANGES: Final = re.compile(r"\s{0,9}cd ([\w.@+-][\w.@+/-]{0,199})/?\s{0,9}(?:&
 # A longer log takes too long while an agent waits.
 _LARGEST_LOG: Final = 16 * 1024 * 1024
 _LONGEST_NAME: Final = 200
-
-
-class HookFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that failed, or a turn that ends without one, as an agent's hook posts it.
-
-    Attributes:
-        session: the session.
-        agent_id: which of the session's agents made it; "" for the main one.
-        folder: the folder that it was made in.
-        transcript: the session's log; "" if the agent does not name it.
-        call: the agent's id of the call; "" if it does not name it.
-        tool: the tool, as the agent calls it.
-        arguments: its arguments.
-        error: the text of its error, or of its output where the agent does not tell them apart.
-        exit_code: of a command; None if it is not said.
-        ran: command lines that have succeeded in the session since the last failure, where the
-            agent's hook says so.
-    """
-
-    session: str
-    agent_id: str = ""
-    folder: str = ""
-    transcript: str = ""
-    call: str = ""
-    tool: str = ""
-    arguments: Mapping[str, Any] = {}
-    error: str = ""
-    exit_code: int | None = None
-    ran: tuple[str, ...] = ()
 
 
 class FailureAnswers:
@@ -105,36 +73,36 @@ class FailureAnswers:
             with self._lock:
                 self._reader.moments(project)
 
-    def answer(self, agent: str, failure: HookFailure) -> str:
+    def answer(self, agent: str, failure: HookPost) -> str:
         """Return the line for the agent; "" for none."""
         project, document = self._known(failure)
         if not document.repositories:
             return ""
-        session = failure.session[:_LONGEST_NAME]
+        session = failure.session_id[:_LONGEST_NAME]
         if failure.ran:
             ran = [_ran(each) for each in failure.ran[:_MOST_RAN]]
             self._hints.add(project, session, self._tried(agent, failure, ran).values())
-        call = self._tried(agent, failure, [_failed(agent, failure)]).get(failure.call)
+        call = self._tried(agent, failure, [_failed(agent, failure)]).get(failure.tool_use_id)
         if call is None:
             return ""
         failed = FailedCall(
             call=call,
-            error=failure.error,
+            error=failure.error or "",
             session=session,
             agent=failure.agent_id[:_LONGEST_NAME],
             machine=this_machine(),
             has_status=agent != CODEX,
-            strayed=_strayed(failure, self._top_of(failure.folder)),
+            strayed=_strayed(failure, self._top_of(failure.cwd)),
         )
         decided = self._hints.decide(
             project, document, failed, self._probability, lambda: self._earlier(agent, failure)
         )
-        if decided is None or self._is_held_out(project, agent, failure.session):
+        if decided is None or self._is_held_out(project, agent, failure.session_id):
             return ""
         self._publish(decided.report(project, failed, agent))
         return decided.text
 
-    def remind(self, agent: str, stopped: HookFailure) -> str:
+    def remind(self, agent: str, stopped: HookPost) -> str:
         """Return the line for an agent that ends its turn with an unchecked edit; "" for none.
 
         Once a session.
@@ -143,32 +111,32 @@ class FailureAnswers:
             OSError: it cannot be remembered that the session was told.
         """
         project, document = self._known(stopped)
-        if not (document.repositories and stopped.transcript):
+        if not (document.repositories and stopped.transcript_path):
             return ""
-        top = self._top_of(stopped.folder)
+        top = self._top_of(stopped.cwd)
         runs = [run for run in self._runs(agent, stopped) or () if not run.parent]
         if not (file := unchecked_edit_of(runs, self._settings.capture, top)):
             return ""
         edit = FailedCall(
             call=TriedCall("edit", ok=True, file=file),
             error="",
-            session=stopped.session[:_LONGEST_NAME],
+            session=stopped.session_id[:_LONGEST_NAME],
             machine=this_machine(),
         )
         decided = self._hints.remind(project, document, edit, self._probability)
-        if decided is None or self._is_held_out(project, agent, stopped.session):
+        if decided is None or self._is_held_out(project, agent, stopped.session_id):
             return ""
-        if not self._told.begin(agent, stopped.session, "stop"):
+        if not self._told.begin(agent, stopped.session_id, "stop"):
             return ""
         self._publish(decided.report(project, edit, agent))
         return decided.text
 
-    def _known(self, asked: HookFailure) -> tuple[str, CachedMoments]:
+    def _known(self, asked: HookPost) -> tuple[str, CachedMoments]:
         """Return the project and what is known there; "" and nothing where nothing is told."""
         nothing = "", CachedMoments()
-        if self._settings.hooks.moment == "false" or not (asked.session and asked.folder):
+        if self._settings.hooks.moment == "false" or not (asked.session_id and asked.cwd):
             return nothing
-        if not (project := self._project_of(asked.folder)):
+        if not (project := self._project_of(asked.cwd)):
             return nothing
         with self._lock:
             return project, self._reader.moments(project)
@@ -192,22 +160,11 @@ class FailureAnswers:
         )
         return drawn.is_withheld
 
-    def _tried(
-        self, agent: str, failure: HookFailure, calls: list[RunCall]
-    ) -> dict[str, TriedCall]:
-        run = AgentRun(
-            agent=agent,
-            session=failure.session,
-            prompt="",
-            captured_from="hooks",
-            started_at=0.0,
-            ended_at=time.time(),
-            folder=self._top_of(failure.folder),
-            calls=tuple(calls),
-        )
+    def _tried(self, agent: str, failure: HookPost, calls: list[RunCall]) -> dict[str, TriedCall]:
+        run = failure.run_of(agent, folder=self._top_of(failure.cwd), calls=tuple(calls))
         return dict(tried_calls_of(run, self._settings.capture, self._words))
 
-    def _earlier(self, agent: str, failure: HookFailure) -> list[TriedCall] | None:
+    def _earlier(self, agent: str, failure: HookPost) -> list[TriedCall] | None:
         """Return what a session's log says of its calls before; None if it says nothing."""
         runs = self._runs(agent, failure)
         if runs is None:
@@ -216,15 +173,15 @@ class FailureAnswers:
             call
             for run in runs
             for name, call in tried_calls_of(run, self._settings.capture, self._words)
-            if not failure.call or name != failure.call
+            if not failure.tool_use_id or name != failure.tool_use_id
         ]
 
-    def _runs(self, agent: str, failure: HookFailure) -> list[AgentRun] | None:
+    def _runs(self, agent: str, failure: HookPost) -> list[AgentRun] | None:
         """Return the runs in a session's log; None if it cannot be read."""
         source = self._sources.get(agent)
-        if source is None or not failure.transcript:
+        if source is None or not failure.transcript_path:
             return None
-        path = Path(failure.transcript)
+        path = Path(failure.transcript_path)
         installed = read_installed(self._settings.home).get(agent)
         homes = [*source.homes(), *([Path(installed.folder)] if installed else [])]
         try:
@@ -243,32 +200,31 @@ class FailureAnswers:
             return None
 
 
-def _failed(agent: str, failure: HookFailure) -> RunCall:
+def _failed(agent: str, failure: HookPost) -> RunCall:
+    name, tool, given = failure.tool_use_id, failure.tool_name, failure.tool_input
+    error, command = failure.error or "", given.get("command")
     if agent == CLAUDE_CODE:
-        return failed_call(
-            failure.call, failure.tool, failure.arguments, failure.error, failure.folder
-        )
-    command = failure.arguments.get("command")
+        return failed_call(name, tool, given, error, failure.cwd)
     return RunCall(
-        tool=failure.tool,
-        id=failure.call,
+        tool=tool,
+        id=name,
         command=command if isinstance(command, str) else "",
-        arguments=dict(failure.arguments),
-        folder=failure.folder,
+        arguments=given,
+        folder=failure.cwd,
         ok=False,
         exit_code=failure.exit_code,
-        error=failure.error,
-        result=failure.error,
+        error=error,
+        result=error,
     )
 
 
-def _strayed(failure: HookFailure, top: str) -> tuple[str, str] | None:
+def _strayed(failure: HookPost, top: str) -> tuple[str, str] | None:
     """Return where the shell is, and the path that it changes to, if that lies at the top alone."""
-    command = failure.arguments.get("command")
+    command = failure.tool_input.get("command")
     found = _CHANGES.match(command) if isinstance(command, str) else None
-    if found is None or failure.folder.rstrip("/") == top.rstrip("/"):
+    if found is None or failure.cwd.rstrip("/") == top.rstrip("/"):
         return None
-    path, here = found[1], Path(failure.folder)
+    path, here = found[1], Path(failure.cwd)
     try:
         is_strayed = not (here / path).exists() and (Path(top) / path).is_dir()
         return (str(here.relative_to(top)), path) if is_strayed else None

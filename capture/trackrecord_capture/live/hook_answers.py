@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,8 +19,9 @@ from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.storable import decoded
 
-from ..agent_run import AgentRun, run_outcome_id
+from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..outcome import task_id_of
 from .instructions import instructions_in
 from .session_marks import Kind, SessionMark, SessionMarks
@@ -67,14 +68,73 @@ KINDS: Final[dict[str, Kind]] = {"SessionStart": "session", "UserPromptSubmit": 
 _LONGEST_PROMPT: Final = 32_768
 
 
-class HookQuestion(msgspec.Struct, frozen=True):
-    """A hook's request when an agent starts a session or receives a prompt."""
+class HookPost(msgspec.Struct, frozen=True):
+    """A hook's message to the front door, by the names that agents give its parts.
+
+    What it does not say is empty; an output or an error that is None is not told of.
+
+    Attributes:
+        ran: command lines that have succeeded in the session since the last failure, where the
+            agent's hook says so.
+        remind: whether the agent ends its turn, and may be reminded of what it has not checked.
+    """
 
     hook_event_name: str = ""
     session_id: str = ""
-    cwd: str | None = None
-    prompt: str | None = None
-    prompt_id: str | None = None
+    cwd: str = ""
+    prompt: str = ""
+    prompt_id: str = ""
+    turn_id: str = ""
+    transcript_path: str = ""
+    agent_transcript_path: str = ""
+    agent_id: str = ""
+    tool_name: str = ""
+    tool_use_id: str = ""
+    tool_input: dict[str, Any] = {}
+    command: str = ""
+    output: str | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    ran: tuple[str, ...] = ()
+    remind: bool = False
+
+    @property
+    def asked_id(self) -> str:
+        """The id of the prompt, which some agents call a turn."""
+        return self.prompt_id or self.turn_id
+
+    def run_of(
+        self,
+        agent: str,
+        *,
+        instruction: str = "",
+        folder: str = "",
+        calls: tuple[RunCall, ...] = (),
+    ) -> AgentRun:
+        """Return the run that the hook was called in, as far as it is known."""
+        return AgentRun(
+            agent=agent,
+            session=self.session_id,
+            prompt=self.asked_id,
+            captured_from="hooks",
+            started_at=0.0,
+            ended_at=0.0,
+            instruction=instruction,
+            folder=folder,
+            calls=calls,
+        )
+
+
+def post_in(body: bytes) -> HookPost:
+    """Decode a hook's message.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    given = decoded(body)
+    if isinstance(given, dict):
+        given = {name: value for name, value in given.items() if value is not None}
+    return msgspec.convert(given, HookPost)
 
 
 class HookAnswers:
@@ -105,7 +165,7 @@ class HookAnswers:
         """Forget sessions that are long over."""
         self._told.forget_old()
 
-    def answer(self, agent: str, asked: HookQuestion) -> str:
+    def answer(self, agent: str, asked: HookPost) -> str:
         """Return the text for the agent; "" for none.
 
         Raises:
@@ -140,7 +200,7 @@ class HookAnswers:
     def _ask(
         self,
         agent: str,
-        asked: HookQuestion,
+        asked: HookPost,
         kind: Kind,
         project: str,
         before: SessionMark,
@@ -151,7 +211,7 @@ class HookAnswers:
         question = replace(
             self._reader.usual,
             project=project,
-            task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
+            task=asked.prompt[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
             budget=max(0, budget),
             limit=1 if kind == "session" else None,
             task_id=run_outcome_id(agent, asked.session_id, ""),
@@ -168,19 +228,10 @@ class HookAnswers:
             return self._reader.answer(question)
 
     def _report(
-        self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionMark
+        self, agent: str, asked: HookPost, exposure: ExposureBody, told: SessionMark
     ) -> None:
         """Report the exposure of the session's first run, under the id that its task will have."""
-        run = AgentRun(
-            agent=agent,
-            session=asked.session_id,
-            prompt=asked.prompt_id or "",
-            captured_from="hooks",
-            started_at=0.0,
-            ended_at=0.0,
-            instruction=asked.prompt or "",
-        )
-        task_id = task_id_of(run, exposure.project)
+        task_id = task_id_of(asked.run_of(agent, instruction=asked.prompt), exposure.project)
         self._publish(msgspec.structs.replace(exposure, task_id=task_id, entries=told.entries))
 
     def _budget(self, kind: Kind) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import structlog
@@ -19,15 +19,13 @@ from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
 from trackrecord.artifacts.summary.kinds import OutputKind
 from trackrecord.artifacts.summary.summaries import BEGINNING, READING, kind_of_output, reading
-from trackrecord.process.machines import this_machine
 from trackrecord.process.python_command import python_command
 from trackrecord.settings.agent_settings import AgentSettings, default_home
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.wire.storable import decoded
 from trackrecord_producers.prompting.rankings_call import publish_exposure, publish_hint
 from trackrecord_producers.publishing.publisher import Publisher
 
-from ..agent_run import AgentRun, RunCall
+from ..agent_run import RunCall
 from ..agents.door_address import DoorAddress, remove_door, write_door
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed
@@ -36,17 +34,17 @@ from ..agents.runtime import write_runtime
 from ..call_fields import kept_name
 from ..history.capture_counts import CountedSinks
 from ..history.counts import ReadingCounts
+from ..history.parallel import outcome_maker
 from ..history.reading import LogReading, read_and_publish
 from ..history.repository_news import read_repositories
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
-from ..outcome import outcome_of, task_id_of
+from ..outcome import task_id_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import known_sources
 from ..sources.source import Log, Source
-from ..sources.tool_words import tool_words
-from .failure_answers import FailureAnswers, HookFailure
-from .hook_answers import KINDS, HookAnswers, HookQuestion, ProjectOf
+from .failure_answers import FailureAnswers
+from .hook_answers import KINDS, HookAnswers, HookPost, ProjectOf, post_in
 from .notes import EndNote, TooManyNotes, write_note
 from .watching import LiveReader, Watching
 
@@ -58,30 +56,6 @@ _SHOWING: Final = frozenset(
 )
 _MOST_PROMPTS: Final = 500
 _LONGEST_PROMPT: Final = 32_768
-
-
-class ToolOutput(msgspec.Struct, frozen=True):
-    """A hook's message when a tool has ended.
-
-    Attributes:
-        agent: the agent's name.
-        session: the session's id.
-        folder: the folder that the agent works in.
-        tool: the tool's name.
-        text: its output.
-        command: the command that a shell ran; "" for other tools.
-        prompt: what the person asked for; "" if the hook does not say.
-        prompt_id: the id of that prompt.
-    """
-
-    agent: str
-    session: str
-    folder: str
-    tool: str
-    text: str
-    command: str = ""
-    prompt: str = ""
-    prompt_id: str = ""
 
 
 class Outputs:
@@ -109,7 +83,7 @@ class Outputs:
             while len(self._prompts) > _MOST_PROMPTS:
                 self._prompts.popitem(last=False)
 
-    def summary_of(self, output: ToolOutput) -> str | None:
+    def summary_of(self, agent: str, posted: HookPost, text: str) -> str | None:
         """Store an output and return a summary to replace it; None to leave it.
 
         What was read back is left, and so is what could not be read back. A source file that a
@@ -118,51 +92,36 @@ class Outputs:
         Raises:
             OSError: it cannot be stored.
         """
-        if not self._is_replaced(output):
+        if not self._is_replaced(posted, text):
             return None
-        if not (project := self._project_of(output.folder)):
+        if not (project := self._project_of(posted.cwd)):
             return None
         command = reading(project, self._program)
-        data = as_bytes(output.text)
-        tool = kept_name(RunCall(tool=output.tool, command=output.command))
+        data = as_bytes(text)
+        tool = kept_name(RunCall(tool=posted.tool_name, command=posted.command))
         if tool in _SHOWING and kind_of_output(data) is OutputKind.CODE:
             return None
         if command is None or open_artifacts(self._settings, project).take_retrieved(data):
             return None
+        task_id = self._task_of(agent, posted, project)
         stored = store_output(
-            self._settings,
-            project,
-            data,
-            task_id=self._task_of(output, project),
-            tool=tool,
-            command=command,
+            self._settings, project, data, task_id=task_id, tool=tool, command=command
         )
-        return stored.summary if len(stored.summary) < len(output.text) else None
+        return stored.summary if len(stored.summary) < len(text) else None
 
-    def _is_replaced(self, output: ToolOutput) -> bool:
+    def _is_replaced(self, posted: HookPost, text: str) -> bool:
         return (
-            len(output.text) > self._settings.artifacts.threshold_chars
-            and bool(output.folder)
-            and not output.text.startswith(BEGINNING)
-            and _RETRIEVING.search(output.command) is None
+            len(text) > self._settings.artifacts.threshold_chars
+            and bool(posted.cwd)
+            and not text.startswith(BEGINNING)
+            and _RETRIEVING.search(posted.command) is None
         )
 
-    def _task_of(self, output: ToolOutput, project: str) -> str | None:
+    def _task_of(self, agent: str, posted: HookPost, project: str) -> str | None:
         """Return the id that the task's outcome will have; None if the prompt is unknown."""
-        asked = (output.agent, output.session, output.prompt_id)
-        prompt = output.prompt or self._prompts.get(asked, "")
-        if not prompt:
-            return None
-        run = AgentRun(
-            agent=output.agent,
-            session=output.session,
-            prompt=output.prompt_id,
-            captured_from="hooks",
-            started_at=0.0,
-            ended_at=0.0,
-            instruction=prompt,
-        )
-        return task_id_of(run, project)
+        asked = agent, posted.session_id, posted.asked_id
+        prompt = posted.prompt or self._prompts.get(asked, "")
+        return task_id_of(posted.run_of(agent, instruction=prompt), project) if prompt else None
 
 
 def _program(home: Path) -> str:
@@ -176,30 +135,6 @@ def _program(home: Path) -> str:
 
 
 _log = structlog.get_logger(__name__)
-
-
-class _Posted(msgspec.Struct, frozen=True):
-    hook_event_name: str = ""
-    session_id: str = ""
-    transcript_path: str | None = None
-    agent_transcript_path: str | None = None
-    cwd: str | None = None
-    prompt: str | None = None
-    prompt_id: str | None = None
-    turn_id: str | None = None
-    tool_name: str | None = None
-    output: str | None = None
-    command: str | None = None
-    error: str | None = None
-    exit_code: int | None = None
-    agent_id: str | None = None
-    tool_use_id: str | None = None
-    tool_input: dict[str, Any] | None = None
-    ran: tuple[str, ...] = ()
-    remind: bool = False
-
-
-_posted: Final = msgspec.json.Decoder(_Posted)
 
 
 class Live:
@@ -260,13 +195,13 @@ class Live:
             TooManyNotes: what ended cannot be noted now.
         """
         try:
-            posted = decoded(body, _posted)
+            posted = post_in(body)
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
             if posted.remind:
                 return self._reminded(agent, posted)
             if posted.error is not None:
-                return self._told(agent, posted, posted.error)
+                return self._told(agent, posted)
             if posted.output is not None:
                 return self._summarised(agent, posted, posted.output)
             if posted.session_id:
@@ -280,87 +215,46 @@ class Live:
             _log.warning("a hook cannot be answered", agent=agent, error=type(error).__name__)
         return None
 
-    def _answer(self, agent: str, posted: _Posted) -> bytes | None:
+    def _answer(self, agent: str, posted: HookPost) -> bytes | None:
         if posted.hook_event_name == "SessionStart":
             self._watching.catch_up()
-            self._failure_answers.prepare(posted.cwd or "")
-        prompt_id = posted.prompt_id or posted.turn_id or ""
-        self._outputs.remember(agent, posted.session_id, prompt_id, posted.prompt or "")
-        asked = HookQuestion(
-            hook_event_name=posted.hook_event_name,
-            session_id=posted.session_id,
-            cwd=posted.cwd,
-            prompt=posted.prompt,
-            prompt_id=posted.prompt_id or posted.turn_id,
-        )
-        text = self._hook_answers.answer(agent, asked)
-        if not text:
-            return None
-        said: dict[str, Any] = {
-            "hookEventName": posted.hook_event_name,
-            "additionalContext": text,
-        }
-        return msgspec.json.encode({"hookSpecificOutput": said})
+            self._failure_answers.prepare(posted.cwd)
+        self._outputs.remember(agent, posted.session_id, posted.asked_id, posted.prompt)
+        text = self._hook_answers.answer(agent, posted)
+        return _said(posted, "additionalContext", text) if text else None
 
-    def _told(self, agent: str, posted: _Posted, error: str) -> bytes | None:
+    def _told(self, agent: str, posted: HookPost) -> bytes | None:
         """Return what is known of a call that has failed."""
-        failure = HookFailure(
-            session=posted.session_id,
-            agent_id=posted.agent_id or "",
-            folder=posted.cwd or "",
-            transcript=posted.transcript_path or "",
-            call=posted.tool_use_id or "",
-            tool=posted.tool_name or "",
-            arguments=posted.tool_input or {},
-            error=error,
-            exit_code=posted.exit_code,
-            ran=posted.ran,
-        )
-        text = self._failure_answers.answer(agent, failure)
-        if not text:
-            return None
-        said = {"hookEventName": posted.hook_event_name, "additionalContext": text}
-        return msgspec.json.encode({"hookSpecificOutput": said})
+        text = self._failure_answers.answer(agent, posted)
+        return _said(posted, "additionalContext", text) if text else None
 
-    def _reminded(self, agent: str, posted: _Posted) -> bytes | None:
+    def _reminded(self, agent: str, posted: HookPost) -> bytes | None:
         """Return what keeps an agent from ending its turn: an edit that nothing has checked."""
-        stopped = HookFailure(
-            session=posted.session_id,
-            folder=posted.cwd or "",
-            transcript=posted.transcript_path or "",
-        )
-        text = self._failure_answers.remind(agent, stopped)
+        text = self._failure_answers.remind(agent, posted)
         return msgspec.json.encode({"decision": "block", "reason": text}) if text else None
 
-    def _summarised(self, agent: str, posted: _Posted, text: str) -> bytes | None:
+    def _summarised(self, agent: str, posted: HookPost, text: str) -> bytes | None:
         """Store an output that is too large for a prompt; return what takes its place."""
-        output = ToolOutput(
-            agent=agent,
-            session=posted.session_id,
-            folder=posted.cwd or "",
-            tool=posted.tool_name or "",
-            text=text,
-            command=posted.command or "",
-            prompt=posted.prompt or "",
-            prompt_id=posted.prompt_id or posted.turn_id or "",
-        )
-        summary = self._outputs.summary_of(output)
-        if summary is None:
-            return None
-        said = {"hookEventName": posted.hook_event_name, "updatedToolOutput": summary}
-        return msgspec.json.encode({"hookSpecificOutput": said})
+        summary = self._outputs.summary_of(agent, posted, text)
+        return None if summary is None else _said(posted, "updatedToolOutput", summary)
 
-    def _note(self, agent: str, posted: _Posted) -> None:
+    def _note(self, agent: str, posted: HookPost) -> None:
         """Leave the same note as the hook's own program."""
         note = EndNote(
             agent=agent,
             event=posted.hook_event_name,
             session=posted.session_id,
-            transcript=posted.agent_transcript_path or posted.transcript_path or "",
-            folder=posted.cwd or "",
+            transcript=posted.agent_transcript_path or posted.transcript_path,
+            folder=posted.cwd,
         )
         if not write_note(self._home, note):
             raise TooManyNotes
+
+
+def _said(posted: HookPost, name: str, text: str) -> bytes:
+    """Return the answer to a hook, in the form that agents take."""
+    said = {"hookEventName": posted.hook_event_name, name: text}
+    return msgspec.json.encode({"hookSpecificOutput": said})
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
@@ -386,13 +280,7 @@ def _reading(
     """Open the reader of logs that publishes their new parts; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
-        outcome_of=partial(
-            outcome_of,
-            rules=settings.capture,
-            projects=projects,
-            tool_words=tool_words(),
-            machine=this_machine(),
-        ),
+        outcome_of=outcome_maker(settings.capture, projects),
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:

@@ -15,7 +15,6 @@ _MADE: Final = re.compile(
 # What `git log -1 --format=%H`, `git rev-parse HEAD` and `git log --oneline` print.
 _TOLD: Final = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: |$)", re.MULTILINE)
 _MAKE: Final = frozenset({"commit", "revert", "cherry-pick", "merge"})
-_MOVE_HEAD: Final = _MAKE | {"am", "reset"}
 _TELL: Final = frozenset({"log", "rev-parse", "show"})
 _LONGEST: Final = 64 * 1024
 _MOST: Final = 100
@@ -37,11 +36,6 @@ def commits_of(calls: Iterable[RunCall]) -> tuple[str, ...]:
                 found = _TOLD.findall(output)[:1]
             made += found
     return tuple(dict.fromkeys(made))[:_MOST]
-
-
-def head_moves_asked(line: str) -> frozenset[str]:
-    """Return what a command line asks git to do that makes commits or takes them off a branch."""
-    return _MOVE_HEAD & _asked(line)
 
 
 def _asked(line: str) -> frozenset[str]:

@@ -66,32 +66,22 @@ _BY_WORD: Final = {
 }
 # Programs of which no word says it, and those that their words would say wrongly.
 _BY_PROGRAM: Final[dict[str, Purpose]] = {
+    **dict.fromkeys(_words("c8 k6 nyc richgo testthat wtr"), Purpose.TEST),
+    **dict.fromkeys(_words("import-type svelte-check ty"), Purpose.TYPE_CHECK),
     **dict.fromkeys(
         _words("""
-            prove py.test tap tape trial k6 richgo cucumber-js web-test-runner wtr karma nyc c8
-            playwright cypress robot xvfb-test vstest.console vstest.console.exe Invoke-Pester
-            invoke-pester testthat minitest ginkgo bats molecule-test ward green
-        """),
-        Purpose.TEST,
-    ),
-    **dict.fromkeys(_words("ty vue-tsc svelte-check dmypy import-type"), Purpose.TYPE_CHECK),
-    **dict.fromkeys(
-        _words("""
-            ansible-lint clang-tidy cpplint gosec html5lib import-linter ktlint lint-imports
-            markdownlint-cli2 pre-commit prek slither sqlfluff standard tflint trunk xo zizmor
-            php-cs-fixer erb_lint kube-linter cfn-lint checkov trivy codespell
+            checkov clang-tidy html5lib php-cs-fixer pre-commit prek slither sqlfluff standard
+            trivy trunk xo
         """),
         Purpose.LINT,
     ),
     **dict.fromkeys(
         _words("""
-            cc clang clang++ g++ gcc javac msbuild py_compile rollup rustc swiftc webpack xcodebuild
-            tsup esbuild hugo latexmk pdflatex sphinx-build docker-build ng-packagr microbundle
-            parcel swc unbuild
+            cc clang clang++ esbuild g++ gcc hugo javac latexmk microbundle msbuild ng-packagr
+            parcel pdflatex rollup rustc swc swiftc tsup unbuild webpack xcodebuild
         """),
         Purpose.BUILD,
     ),
-    "lint-staged": Purpose.LINT,
 }
 
 

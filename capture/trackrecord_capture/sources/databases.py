@@ -5,8 +5,9 @@ tables may be read, so that no mistake in an adapter can reach the others.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -22,6 +23,43 @@ _ALLOWED: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION}
 )
 _BUSY_S: Final = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Databases:
+    """The databases in which an agent keeps its sessions; see `Source`.
+
+    Attributes:
+        name: the agent's name.
+        pattern: what the paths of its databases end in, as a glob.
+        folders: returns the folders that it keeps them in.
+        paths_in: yields where databases may lie that belong to a folder.
+        read_log: reads a database from a position on.
+    """
+
+    name: str
+    pattern: str
+    folders: Callable[[], Sequence[Path]]
+    paths_in: Callable[[Path], Iterable[Path]]
+    read_log: Callable[[Log, int], Iterator[ReadRun | Unreadable]]
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders of databases."""
+        return self.folders()
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find databases in folders, or take files as they are named; the oldest first."""
+        paths = (
+            path
+            for place in places
+            for path in (self.paths_in(place) if place.is_dir() else (place,))
+        )
+        logs = (log for path in dict.fromkeys(paths) for log in _database_log(path))
+        yield from sorted(logs, key=lambda log: log.version)
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of the sessions that changed at a moment or later."""
+        yield from self.read_log(log, resume_at)
 
 
 @contextmanager
@@ -73,7 +111,7 @@ def read_sessions(
         yield Unreadable(place="the database", reason=str(error))
 
 
-def database_log(path: Path) -> Iterator[Log]:
+def _database_log(path: Path) -> Iterator[Log]:
     """Yield a database as a log, with what has not been merged into it yet; nothing if it is away.
 
     Its version is the time of the last change.

@@ -65,22 +65,13 @@ class OpenCall:
         if error and self.action in (*_CHANGING, "read"):
             # More than the first line may repeat what stands in the file.
             error = excerpt(error.strip().partition("\n")[0], LONGEST_RESULT)
-        return RunCall(
-            tool=self.tool,
-            id=self.id,
-            arguments=self.arguments,
-            command=self.command,
-            folder=self.folder,
-            edits=() if has_failed else self.edits,
-            ok=ok,
-            exit_code=self.exit_code,
-            error=error if has_failed or self.error else "",
-            result=self.result,
-            started_at=self.started_at,
-            duration_ms=self.duration_ms,
-            actor=self.actor,
-            sub_agent=self.sub_agent,
-        )
+        judged = {
+            "ok": ok,
+            "edits": () if has_failed else self.edits,
+            "error": error if has_failed or self.error else "",
+        }
+        told = {name: getattr(self, name) for name in RunCall.__struct_fields__}
+        return RunCall(**told | judged)
 
 
 def open_call(

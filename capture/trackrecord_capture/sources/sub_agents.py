@@ -56,8 +56,7 @@ def with_calls_of_sub_agent(call: RunCall, calls: Iterable[RunCall]) -> RunCall:
     own = tuple(each for each in calls if start <= (each.started_at or start) <= end)
     if not own or any(each.sub_agent is not None for each in own):
         return call
-    sub_agent = msgspec.structs.replace(call.sub_agent, calls=own)
-    return msgspec.structs.replace(call, sub_agent=sub_agent)
+    return _with_calls(call, own)
 
 
 def with_sub_agents(

@@ -329,52 +329,50 @@ def _of_signs(run: AgentRun) -> Iterator[WeighedEvidence]:
         yield from _of_sign(run, sign, run.signs[place + 1 :])
 
 
-_SAID: Final = {
+# Each kind of sign as it is called among the grounds, and how much it weighs.
+_SIGNS: Final = {
     SignalKind.EVALUATED: ("evaluated", Rank.EVALUATOR),
     SignalKind.CONFIRMED: ("confirmed", Rank.EXPLICIT),
-}
-# Who takes the work back has said what to think of it, whatever the tests say.
-_AGAINST: Final = {
+    # Who takes the work back has said what to think of it, whatever the tests say.
     SignalKind.UNDONE: ("undone", Rank.EXPLICIT),
-    SignalKind.REVERTED: ("reverted", Rank.EXPLICIT),
-}
-# The agent may come to its goal yet if it is told to go on.
-_ENDED: Final = {
-    SignalKind.INTERRUPTED: "interrupted",
-    SignalKind.CUT_OFF: "ended in the middle of a call",
-    SignalKind.CRASHED: "crashed",
+    SignalKind.INTERRUPTED: ("interrupted", Rank.HEURISTIC),
+    SignalKind.CUT_OFF: ("ended in the middle of a call", Rank.HEURISTIC),
+    SignalKind.CRASHED: ("crashed", Rank.HEURISTIC),
+    SignalKind.REJECTED: ("rejected", Rank.HEURISTIC),
+    SignalKind.API_FAILED: ("api failed", Rank.NONE),
 }
 
 
 def _of_sign(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> Iterator[WeighedEvidence]:
-    if sign.kind in _SAID:
-        kind, rank = _SAID[sign.kind]
-        yield _evidence(kind, sign, success=sign.success, rank=rank)
-    elif sign.kind in _AGAINST:
-        kind, rank = _AGAINST[sign.kind]
-        yield _evidence(kind, sign, success=False, rank=rank)
-    elif sign.kind in _ENDED:
-        resumed = any(goes_on(each.says) for each in later if each.kind is SignalKind.FOLLOWED_BY)
-        yield _evidence(_ENDED[sign.kind], sign, success=None if resumed else False)
-    elif sign.kind is SignalKind.REJECTED:
-        yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
-    elif sign.kind is SignalKind.FOLLOWED_BY:
+    if sign.kind is SignalKind.FOLLOWED_BY:
         if words := says_wrong(sign.says):
             yield WeighedEvidence(kind="next prompt", says=words, success=False, rank=Rank.EXPLICIT)
-    elif sign.kind is SignalKind.API_FAILED:
-        yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
-
-
-def _evidence(
-    kind: str, sign: Signal, *, success: bool | None, rank: Rank = Rank.HEURISTIC
-) -> WeighedEvidence:
-    return WeighedEvidence(
+        return
+    kind, rank = _SIGNS[sign.kind]
+    success = _told_by(run, sign, later)
+    yield WeighedEvidence(
         kind=kind,
         says=sign.says,
         call=sign.call,
         success=success,
-        rank=rank if success is not None else Rank.NONE,
+        rank=Rank.NONE if success is None else rank,
     )
+
+
+def _told_by(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> bool | None:
+    """Return whether a sign speaks for a run, or against it; None if for neither."""
+    match sign.kind:
+        case SignalKind.EVALUATED | SignalKind.CONFIRMED:
+            return sign.success
+        case SignalKind.API_FAILED:
+            return None
+        case SignalKind.REJECTED:
+            return None if _went_on(run, sign) else False
+        case SignalKind.UNDONE:
+            return False
+    # The agent may come to its goal yet if it is told to go on.
+    is_resumed = any(goes_on(each.says) for each in later if each.kind is SignalKind.FOLLOWED_BY)
+    return None if is_resumed else False
 
 
 def _went_on(run: AgentRun, sign: Signal) -> bool:

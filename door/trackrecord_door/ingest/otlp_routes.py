@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from trackrecord_capture.live.notes import TooManyNotes
 from trackrecord_capture.otlp.encodings.decoding import Encoding, decode_logs, decode_spans
-from trackrecord_capture.otlp.encodings.malformed import Malformed
 from trackrecord_capture.otlp.encodings.receiver import Full, Receiver
+from trackrecord_capture.otlp.encodings.span import Malformed
 
 from ..protocol.answers import JSON, PROTOBUF, RequestRefused, as_json, media_type
 from ..protocol.bodies import Bodies, content_encoding, decompressed

@@ -22,7 +22,7 @@ from tests.capture.conformance.conformance_stories import (
     Story,
     Traits,
 )
-from trackrecord_capture.sources.opencode import OpenCode
+from trackrecord_capture.sources.opencode import AGENT
 
 SESSION = "ses_1"
 _CHILD = "ses_2"
@@ -43,7 +43,7 @@ class OpenCodeTeller:
     """Writes the database of a session and of its sub-agents."""
 
     name = "opencode"
-    source = OpenCode()
+    source = AGENT.source
     traits = Traits(edit_tool="write", delegate_tool="task", grows=False)
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:

@@ -77,8 +77,7 @@ def note_commits(
     rows = {
         (project_ids[each.project], commit.lower(), each.outcome_id)
         for _, each in recorded
-        if each.commits
-        for commit in each.commits
+        for commit in each.commits or ()
     }
     insert_rows(connection, outcome_commits, tuple(outcome_commits.c), sorted(rows))
 
@@ -89,11 +88,12 @@ def rows_of_commit(project_id: int, prefix: str) -> Select[tuple[int]]:
     Args:
         project_id: whose outcomes.
         prefix: the commit's hash, or the beginning of it; fewer than seven characters stand for
-            no commit.
+            no commit. The outcomes, too, may know no more than the beginning.
     """
-    table = outcome_commits.c
-    begins = table.commit_id.startswith(prefix.lower(), autoescape=True)
-    made = select(table.outcome_id).where(table.project_id == project_id, begins)
+    table, named = outcome_commits.c, prefix.lower()
+    begun = [named[:length] for length in range(SHORTEST_PREFIX, len(named))]
+    is_it = table.commit_id.startswith(named, autoescape=True) | table.commit_id.in_(begun)
+    made = select(table.outcome_id).where(table.project_id == project_id, is_it)
     return select(outcomes.c.id).where(
         outcomes.c.project_id == project_id,
         outcomes.c.outcome_id.in_(made),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from . import from_json
-from .malformed import Malformed as Malformed  # part of this module's vocabulary
 from .span import LogRecord, Span
+from .span import Malformed as Malformed  # part of this module's vocabulary
 
 Encoding = Literal["protobuf", "json"]
 

@@ -5,27 +5,19 @@ unknown fields are ignored: they are never built in memory, because the shapes b
 for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from trackrecord.wire.storable import decoded as storable_decoded
 
-from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from .malformed import TOO_DENSE, Malformed
-from .span import Attributes, LogRecord, Span, SpanEvent, Status
+from .span import TOO_DENSE, Attributes, LogRecord, Malformed, Span, WireForm
 
 _Integer = int | float | str | None
 _Request = TypeVar("_Request")
-# By number, as the specification says, and by name, as some exporters write it nevertheless.
-_STATUSES: Final[dict[object, Status]] = {
-    1: "ok",
-    2: "error",
-    "STATUS_CODE_OK": "ok",
-    "STATUS_CODE_ERROR": "error",
-}
-_EVENT_NAME: Final = "event.name"
+_Item = TypeVar("_Item")
+_Built = TypeVar("_Built")
 _MOST_DIGITS: Final = 32
 _MOST_OBJECTS: Final = 1_500_000
 _DEEPEST: Final = 100
@@ -140,14 +132,8 @@ def spans(body: bytes) -> Iterator[Span | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _decoded(_TRACES, body)
-    return (
-        _span(each, _scope(scoped.scope), resource)
-        for of_resource in request.resource_spans or ()
-        for resource in (_resource(of_resource.resource),)
-        for scoped in of_resource.scope_spans or ()
-        for each in scoped.spans or ()
-    )
+    items = _JSON.items(_decoded(_TRACES, body), "spans", "spans")
+    return (_built(_SPAN, _JSON.span, *each) for each in items)
 
 
 def logs(body: bytes) -> Iterator[LogRecord | None]:
@@ -156,14 +142,8 @@ def logs(body: bytes) -> Iterator[LogRecord | None]:
     Raises:
         Malformed: the body is not such a request.
     """
-    request = _decoded(_LOGS, body)
-    return (
-        _log_record(each, _scope(scoped.scope), resource)
-        for of_resource in request.resource_logs or ()
-        for resource in (_resource(of_resource.resource),)
-        for scoped in of_resource.scope_logs or ()
-        for each in scoped.log_records or ()
-    )
+    items = _JSON.items(_decoded(_LOGS, body), "logs", "log_records")
+    return (_built(_RECORD, _JSON.record, *each) for each in items)
 
 
 def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request:
@@ -180,79 +160,17 @@ def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request
         raise Malformed(message) from None
 
 
-def _decoded_alone(decoder: "msgspec.json.Decoder[_Request]", item: msgspec.Raw) -> _Request:
+def _built(
+    decoder: "msgspec.json.Decoder[_Item]",
+    build: Callable[[_Item, str, Attributes], _Built],
+    item: msgspec.Raw,
+    scope: str,
+    resource: Attributes,
+) -> _Built | None:
     try:
-        return storable_decoded(item, decoder)
-    except (ValueError, RecursionError):
-        message = "an item is not of its kind"
-        raise Malformed(message) from None
-
-
-def _scope(scope: _Scope | None) -> str:
-    return (scope.name or "") if scope is not None else ""
-
-
-def _resource(resource: _Attributed | None) -> Attributes:
-    return _attributes(resource.attributes) if resource is not None else {}
-
-
-def _span(item: msgspec.Raw, scope: str, resource: Attributes) -> Span | None:
-    try:
-        return _whole_span(_decoded_alone(_SPAN, item), scope, resource)
-    except Malformed:
+        return build(storable_decoded(item, decoder), scope, resource)
+    except (ValueError, RecursionError, Malformed):
         return None
-
-
-def _whole_span(span: _Span, scope: str, resource: Attributes) -> Span | None:
-    trace_id = usable_id(span.trace_id or "", TRACE_ID_DIGITS)
-    span_id = usable_id(span.span_id or "", SPAN_ID_DIGITS)
-    if not trace_id or not span_id:
-        return None
-    status = span.status or _Status()
-    return Span(
-        trace_id=trace_id,
-        span_id=span_id,
-        parent_id=usable_id(span.parent_span_id or "", SPAN_ID_DIGITS),
-        name=span.name or "",
-        start_ns=_moment(span.start_time_unix_nano),
-        end_ns=_moment(span.end_time_unix_nano),
-        status=_STATUSES.get(status.code, "unset"),
-        status_message=status.message or "",
-        attributes=_attributes(span.attributes),
-        events=tuple(
-            SpanEvent(
-                event.name or "", _moment(event.time_unix_nano), _attributes(event.attributes)
-            )
-            for event in span.events or ()
-        ),
-        scope=scope,
-        resource=resource,
-    )
-
-
-def _log_record(item: msgspec.Raw, scope: str, resource: Attributes) -> LogRecord | None:
-    try:
-        return _whole_record(_decoded_alone(_RECORD, item), scope, resource)
-    except Malformed:
-        return None
-
-
-def _whole_record(record: _Record, scope: str, resource: Attributes) -> LogRecord:
-    attributes = _attributes(record.attributes)
-    return LogRecord(
-        at_ns=_moment(record.time_unix_nano) or _moment(record.observed_time_unix_nano),
-        trace_id=usable_id(record.trace_id or "", TRACE_ID_DIGITS),
-        span_id=usable_id(record.span_id or "", SPAN_ID_DIGITS),
-        event_name=record.event_name or str(attributes.get(_EVENT_NAME) or ""),
-        body=_value(record.body),
-        attributes=attributes,
-        scope=scope,
-        resource=resource,
-    )
-
-
-def _attributes(pairs: list[_Pair] | None, depth: int = 0) -> Attributes:
-    return {pair.key: _value(pair.value, depth) for pair in pairs or ()}
 
 
 def _value(value: _Value | None, depth: int = 0) -> Any:  # noqa: ANN401 - of many types
@@ -264,7 +182,8 @@ def _value(value: _Value | None, depth: int = 0) -> Any:  # noqa: ANN401 - of ma
     if value.array_value is not None:
         return [_value(each, depth + 1) for each in value.array_value.values or ()]
     if value.kvlist_value is not None:
-        return _attributes(value.kvlist_value.values, depth + 1)
+        pairs = value.kvlist_value.values or ()
+        return {pair.key: _value(pair.value, depth + 1) for pair in pairs}
     return _plain_value(value)
 
 
@@ -303,3 +222,6 @@ def _number(written: float | str) -> float:
     except ValueError:
         message = "a double is not a number"
         raise Malformed(message) from None
+
+
+_JSON: Final = WireForm(lambda written: written or "", _moment, _value)

@@ -22,9 +22,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
-from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from .malformed import TOO_DENSE, Malformed
-from .span import Attributes, LogRecord, Span, SpanEvent, Status
+from .span import TOO_DENSE, Attributes, LogRecord, Malformed, Span, WireForm
 
 # Bodies below this size are parsed without being counted: the worst of them takes 100 MB.
 _SMALL: Final = 1024 * 1024
@@ -137,8 +135,6 @@ def _varint(body: bytes, place: int, end: int) -> tuple[int, int]:
 
 _Request = TypeVar("_Request", bound=Message)
 _Item = tuple[Any, str, Attributes]
-_STATUSES: Final[dict[int, Status]] = {1: "ok", 2: "error"}
-_EVENT_NAME: Final = "event.name"
 
 
 def spans(body: bytes) -> Iterator[Span | None]:
@@ -148,7 +144,7 @@ def spans(body: bytes) -> Iterator[Span | None]:
         Malformed: the body is not such a request.
     """
     found = _items(body, ExportTraceServiceRequest(), ProtoSpan, ("spans", "spans"))
-    return (each and _span(*each) for each in found)
+    return (each and _PROTOBUF.span(*each) for each in found)
 
 
 def logs(body: bytes) -> Iterator[LogRecord | None]:
@@ -158,7 +154,7 @@ def logs(body: bytes) -> Iterator[LogRecord | None]:
         Malformed: the body is not such a request.
     """
     found = _items(body, ExportLogsServiceRequest(), ProtoLogRecord, ("logs", "log_records"))
-    return (each and _log_record(*each) for each in found)
+    return (each and _PROTOBUF.record(*each) for each in found)
 
 
 def _items(
@@ -181,14 +177,7 @@ def _items(
         request.ParseFromString(body)
     except DecodeError:
         return _one_by_one(_mended(body, request.DESCRIPTOR), kind)
-    group, items = names
-    return (
-        (each, scoped.scope.name, resource)
-        for of_resource in getattr(request, f"resource_{group}")
-        for resource in (_attributes(of_resource.resource.attributes),)
-        for scoped in getattr(of_resource, f"scope_{group}")
-        for each in getattr(scoped, items)
-    )
+    return _PROTOBUF.items(request, *names)
 
 
 def _one_by_one(body: bytes, kind: type[Message]) -> list[_Item | None]:
@@ -204,7 +193,7 @@ def _one_by_one(body: bytes, kind: type[Message]) -> list[_Item | None]:
     try:
         for group in held_in(body, 1):
             resource = _merged(Resource(), held_in(group, 1))
-            attributes = _attributes(resource.attributes)
+            attributes = _PROTOBUF.attributes(resource.attributes)
             for scoped in held_in(group, 2):
                 scope = _merged(InstrumentationScope(), held_in(scoped, 1)).name
                 for item in held_in(scoped, 2):
@@ -226,48 +215,6 @@ def _merged(message: _Request, parts: Iterable[bytes]) -> _Request:
     return message
 
 
-def _span(span: Any, scope: str, resource: Attributes) -> Span | None:  # noqa: ANN401 - messages have no static types
-    trace_id = usable_id(span.trace_id.hex(), TRACE_ID_DIGITS)
-    span_id = usable_id(span.span_id.hex(), SPAN_ID_DIGITS)
-    if not trace_id or not span_id:
-        return None
-    return Span(
-        trace_id=trace_id,
-        span_id=span_id,
-        parent_id=usable_id(span.parent_span_id.hex(), SPAN_ID_DIGITS),
-        name=span.name,
-        start_ns=span.start_time_unix_nano,
-        end_ns=span.end_time_unix_nano,
-        status=_STATUSES.get(span.status.code, "unset"),
-        status_message=span.status.message,
-        attributes=_attributes(span.attributes),
-        events=tuple(
-            SpanEvent(event.name, event.time_unix_nano, _attributes(event.attributes))
-            for event in span.events
-        ),
-        scope=scope,
-        resource=resource,
-    )
-
-
-def _log_record(record: Any, scope: str, resource: Attributes) -> LogRecord:  # noqa: ANN401 - as above
-    attributes = _attributes(record.attributes)
-    return LogRecord(
-        at_ns=record.time_unix_nano or record.observed_time_unix_nano,
-        trace_id=usable_id(record.trace_id.hex(), TRACE_ID_DIGITS),
-        span_id=usable_id(record.span_id.hex(), SPAN_ID_DIGITS),
-        event_name=record.event_name or str(attributes.get(_EVENT_NAME) or ""),
-        body=_value(record.body),
-        attributes=attributes,
-        scope=scope,
-        resource=resource,
-    )
-
-
-def _attributes(pairs: Iterable[Any]) -> Attributes:
-    return {pair.key: _value(pair.value) for pair in pairs}
-
-
 # The nesting of messages is bounded by protobuf itself, at 100.
 def _value(value: Any) -> Any:  # noqa: ANN401 - as above
     kind = value.WhichOneof("value")
@@ -277,5 +224,8 @@ def _value(value: Any) -> Any:  # noqa: ANN401 - as above
     if kind == "array_value":
         return [_value(each) for each in held.values]
     if kind == "kvlist_value":
-        return _attributes(held.values)
+        return _PROTOBUF.attributes(held.values)
     return base64.b64encode(held).decode() if kind == "bytes_value" else held
+
+
+_PROTOBUF: Final = WireForm(bytes.hex, int, _value)

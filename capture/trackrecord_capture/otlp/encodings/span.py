@@ -1,11 +1,12 @@
 """Spans and log records of OTLP, independent of their encoding.
 
-Nothing here depends on protobuf or JSON, and nothing is interpreted: what an attribute means in
-which vocabulary comes later.
+Nothing here depends on protobuf or JSON, whose messages have the same parts by the same names, and
+nothing is interpreted: what an attribute means in which vocabulary comes later.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -13,6 +14,22 @@ Attributes = dict[str, Any]
 """By name. A value is a str, int, float, bool, list, dict or None; bytes are base64 text."""
 
 Status = Literal["unset", "ok", "error"]
+_TRACE_ID_DIGITS: Final = 32
+_SPAN_ID_DIGITS: Final = 16
+_HEX: Final = frozenset(string.hexdigits)
+# By number, as the specification says, and by name, as some exporters write it nevertheless.
+_STATUSES: Final[dict[object, Status]] = {
+    1: "ok",
+    2: "error",
+    "STATUS_CODE_OK": "ok",
+    "STATUS_CODE_ERROR": "error",
+}
+_EVENT_NAME: Final = "event.name"
+TOO_DENSE: Final = "the body holds too many values; send smaller batches"
+
+
+class Malformed(Exception):
+    """Raised when a body cannot be decoded; the message has the reason and no part of the body."""
 
 
 class SpanEvent(msgspec.Struct, frozen=True):
@@ -84,3 +101,89 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Attributes
     scope: str
     resource: Mapping[str, Any]
+
+
+class WireForm(NamedTuple):
+    """The parts that the two encodings write differently.
+
+    Attributes:
+        digits: returns an id as hexadecimal digits.
+        moment: returns nanoseconds since the epoch.
+        value: returns the value of an attribute.
+    """
+
+    digits: Callable[[Any], str]
+    moment: Callable[[Any], int]
+    value: Callable[[Any], Any]
+
+    def attributes(self, pairs: Iterable[Any] | None) -> Attributes:
+        """Return attributes by name."""
+        return {pair.key: self.value(pair.value) for pair in pairs or ()}
+
+    def items(
+        self,
+        request: Any,  # noqa: ANN401 - of either encoding
+        group: str,
+        name: str,
+    ) -> Iterator[tuple[Any, str, Attributes]]:
+        """Yield the spans or records of a request, each with its scope and its resource."""
+        for of_resource in getattr(request, f"resource_{group}") or ():
+            sender = of_resource.resource
+            resource = self.attributes(sender.attributes if sender else ())
+            for scoped in getattr(of_resource, f"scope_{group}") or ():
+                scope = (scoped.scope.name or "") if scoped.scope else ""
+                for each in getattr(scoped, name) or ():
+                    yield each, scope, resource
+
+    def span(self, span: Any, scope: str, resource: Attributes) -> Span | None:  # noqa: ANN401 - as above
+        """Return a span; None for one without ids."""
+        trace_id, span_id = self._trace_id(span), self._span_id(span.span_id)
+        if not trace_id or not span_id:
+            return None
+        code = span.status.code if span.status else None
+        return Span(
+            trace_id=trace_id,
+            span_id=span_id,
+            parent_id=self._span_id(span.parent_span_id),
+            name=span.name or "",
+            start_ns=self.moment(span.start_time_unix_nano),
+            end_ns=self.moment(span.end_time_unix_nano),
+            status=_STATUSES.get(code, "unset"),
+            status_message=(span.status.message or "") if span.status else "",
+            attributes=self.attributes(span.attributes),
+            events=tuple(map(self._event, span.events or ())),
+            scope=scope,
+            resource=resource,
+        )
+
+    def record(self, record: Any, scope: str, resource: Attributes) -> LogRecord:  # noqa: ANN401 - as above
+        """Return a log record."""
+        attributes = self.attributes(record.attributes)
+        observed = self.moment(record.observed_time_unix_nano)
+        return LogRecord(
+            at_ns=self.moment(record.time_unix_nano) or observed,
+            trace_id=self._trace_id(record),
+            span_id=self._span_id(record.span_id),
+            event_name=record.event_name or str(attributes.get(_EVENT_NAME) or ""),
+            body=self.value(record.body),
+            attributes=attributes,
+            scope=scope,
+            resource=resource,
+        )
+
+    def _event(self, event: Any) -> SpanEvent:  # noqa: ANN401 - as above
+        at_ns = self.moment(event.time_unix_nano)
+        return SpanEvent(event.name or "", at_ns, self.attributes(event.attributes))
+
+    def _trace_id(self, of: Any) -> str:  # noqa: ANN401 - as above
+        return _usable_id(self.digits(of.trace_id), _TRACE_ID_DIGITS)
+
+    def _span_id(self, written: Any) -> str:  # noqa: ANN401 - as above
+        return _usable_id(self.digits(written), _SPAN_ID_DIGITS)
+
+
+def _usable_id(text: str, digits: int) -> str:
+    """Return an id in lower case; "" if it is missing, malformed or all zeros."""
+    if len(text) != digits or not text.strip("0") or not _HEX.issuperset(text):
+        return ""
+    return text.lower()

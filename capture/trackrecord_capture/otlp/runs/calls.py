@@ -92,14 +92,15 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Span
 
 
 def _ok(fact: Fact, details: Sequence[Fact], told: ResultEvidence | None) -> bool | None:
-    if any(_has_failed(part) for part in (fact, *details)) or (told and told.failed):
+    if any(has_failed(part) for part in (fact, *details)) or (told and told.failed):
         return False
     if told is not None or any(part.failed is False for part in (fact, *details)):
         return True
     return True if fact.scope.startswith(vocabulary.SETS_ERRORS) else None
 
 
-def _has_failed(fact: Fact) -> bool:
+def has_failed(fact: Fact) -> bool:
+    """Return whether a span says, in whichever way, that it failed."""
     return (
         fact.status == "error"
         or bool(fact.error_type)

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -24,28 +24,14 @@ from .calls import SpanCall, call_seen, is_call, merged
 from .tree import Tree
 
 
-def tokens_of(
-    root: Fact, facts: Sequence[Fact], name: Literal["tokens_in", "tokens_out"]
-) -> int | None:
-    """Return the tokens of all requests to models, else those that the root sums up."""
-    of_scope: dict[str, int] = defaultdict(int)
+def summed(root: Fact, facts: Sequence[Fact], name: str) -> Any:  # noqa: ANN401 - a count, or dollars
+    """Return the sum of a figure of all requests to models, else the one that the root tells."""
+    of_scope: dict[str, float] = defaultdict(int)
     for fact in facts:
-        count = getattr(fact, name)
-        if fact.kind is SpanKind.MODEL and count is not None:
-            of_scope[fact.scope] += count
-    if of_scope:
-        return max(of_scope.values())
-    summed: int | None = getattr(root, name)
-    return summed
-
-
-def usd_of(root: Fact, facts: Sequence[Fact]) -> float | None:
-    """Return the cost of the requests to models, else the root's own figure."""
-    of_scope: dict[str, float] = defaultdict(float)
-    for fact in facts:
-        if fact.kind is SpanKind.MODEL and fact.usd is not None and fact.usd >= 0:
-            of_scope[fact.scope] += fact.usd
-    return max(of_scope.values()) if of_scope else root.usd
+        figure = getattr(fact, name)
+        if fact.kind is SpanKind.MODEL and figure is not None and figure >= 0:
+            of_scope[fact.scope] += figure
+    return max(of_scope.values()) if of_scope else getattr(root, name)
 
 
 _AGENTS: Final = (CLAUDE, CODEX)
@@ -160,9 +146,9 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
         is_over=is_over,
         parent=run_outcome_id(agent, session, started_by) if started_by else "",
         model=next((fact.model for fact in facts if fact.model), ""),
-        tokens_in=tokens_of(facts[0], facts, "tokens_in"),
-        tokens_out=tokens_of(facts[0], facts, "tokens_out"),
-        usd=usd_of(facts[0], facts),
+        tokens_in=summed(facts[0], facts, "tokens_in"),
+        tokens_out=summed(facts[0], facts, "tokens_out"),
+        usd=summed(facts[0], facts, "usd"),
         commits=tuple(dict.fromkeys(commits)),
     )
 

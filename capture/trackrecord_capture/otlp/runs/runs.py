@@ -16,8 +16,8 @@ from ...agent_run import AgentRun, Signal, SignalKind
 from ...shell.git import commits_of
 from ..facts.fact import Fact, SpanScore
 from ..facts.vocabulary import SpanKind
-from .calls import SpanCall, call_seen, is_call, merged
-from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed, tokens_of, usd_of
+from .calls import SpanCall, call_seen, has_failed, is_call, merged
+from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed, summed
 from .tree import Tree
 
 VERCEL: Final = "ai."
@@ -206,9 +206,12 @@ def ending_of(root: Fact, facts: Sequence[Fact]) -> Signal | None:
 
     Where a request to a model failed last, no answer came, whatever the root says.
     """
-    if not _has_failed(root):
-        last = _last_act(facts)
-        if last is None or not _model_failed_last(facts) or _INTERRUPTS.search(last.error_type):
+    last = _last_act(facts)
+    failed_last = last.kind if last is not None and has_failed(last) else None
+    if not has_failed(root):
+        if last is None or failed_last is not SpanKind.MODEL:
+            return None
+        if _INTERRUPTS.search(last.error_type):
             return None
         says = f"{last.error_type} {last.error}".strip()[:_SAYS_CHARS]
         return Signal(kind=SignalKind.API_FAILED, says=says, at=last.end or None)
@@ -218,26 +221,10 @@ def ending_of(root: Fact, facts: Sequence[Fact]) -> Signal | None:
     elif _API.search(root.error_type) or _API.search(root.error[:_SAYS_CHARS]):
         kind = SignalKind.API_FAILED
     else:
-        is_api = _model_failed_last(facts) or (
-            _NETWORK.search(words[:_SAYS_CHARS]) and not _tool_failed_last(facts)
-        )
+        is_network = _NETWORK.search(words[:_SAYS_CHARS]) and failed_last is not SpanKind.TOOL
+        is_api = is_network or failed_last is SpanKind.MODEL
         kind = SignalKind.API_FAILED if is_api else SignalKind.CRASHED
     return Signal(kind=kind, says=words[:_SAYS_CHARS], at=root.end or None)
-
-
-def _has_failed(root: Fact) -> bool:
-    return root.status == "error" or bool(root.error_type) or root.failed is True
-
-
-def _model_failed_last(facts: Sequence[Fact]) -> bool:
-    """Return whether the last thing that happened was a request to a model that failed."""
-    last = _last_act(facts)
-    return last is not None and last.kind is SpanKind.MODEL and _has_failed(last)
-
-
-def _tool_failed_last(facts: Sequence[Fact]) -> bool:
-    last = _last_act(facts)
-    return last is not None and last.kind is SpanKind.TOOL and _has_failed(last)
 
 
 def _last_act(facts: Sequence[Fact]) -> Fact | None:
@@ -367,9 +354,9 @@ def _run(
         is_over=(group.has_root and not tree.is_orphan(group.last)) or is_idle,
         name=main.agent or _title(root),
         model=next((f.model for f in reversed(facts) if f.kind is SpanKind.MODEL and f.model), ""),
-        tokens_in=tokens_of(root, facts, "tokens_in"),
-        tokens_out=tokens_of(root, facts, "tokens_out"),
-        usd=usd_of(root, facts),
+        tokens_in=summed(root, facts, "tokens_in"),
+        tokens_out=summed(root, facts, "tokens_out"),
+        usd=summed(root, facts, "usd"),
         commits=commits_of(seen.call for seen in calls),
     )
     tools = frozenset(fact.span for fact in facts if fact.kind is SpanKind.TOOL)

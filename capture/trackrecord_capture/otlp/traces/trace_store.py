@@ -22,6 +22,8 @@ from ..runs.scores import ReportedScore
 
 _VERSION: Final = 1
 _PAGE_BYTES: Final = 4096
+# Those of a trace.
+_COLUMNS: Final = 6
 _MOST_OF_SESSION: Final = 20
 _BUSY_S: Final = 5.0
 # Room for bookkeeping when spans have taken all of theirs.
@@ -58,8 +60,8 @@ class NoRoom(Exception):
     """Raised when the file has reached its bound, or the disk is full."""
 
 
-class WaitingTrace(msgspec.Struct, kw_only=True):
-    """The state of a trace.
+class WaitingTrace(msgspec.Struct):
+    """The state of a trace, its stored columns first.
 
     Attributes:
         trace: its id.
@@ -182,26 +184,13 @@ class TraceStore:
         """Store the state of traces."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                (t.trace, t.first_at, t.last_at, t.has_ended, t.bytes, t.is_published)
-                for t in traces
-            ),
+            (msgspec.structs.astuple(each)[:_COLUMNS] for each in traces),
         )
 
     def traces(self) -> list[WaitingTrace]:
         """Return all traces that are kept, the longest silent first."""
         rows = self._database.execute("SELECT * FROM traces ORDER BY last_at")
-        return [
-            WaitingTrace(
-                trace=trace,
-                first_at=first_at,
-                last_at=last_at,
-                has_ended=bool(has_ended),
-                bytes=size,
-                is_published=bool(is_published),
-            )
-            for trace, first_at, last_at, has_ended, size, is_published in rows
-        ]
+        return [WaitingTrace(*row) for row in rows]
 
     def facts_of(self, trace: str) -> list[Fact]:
         """Return the facts of a trace."""

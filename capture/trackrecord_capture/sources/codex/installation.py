@@ -6,22 +6,15 @@ nothing that the session's rollout does not.
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any, Final
 
-from ...agents.draft import Draft, DraftRefused, digest_of, receipt_of, undone
-from ...agents.hook_entries import (
-    Groups,
-    add_entries,
-    has_entries,
-    opened,
-    our_places,
-    restore,
-)
-from ...agents.installed import Chosen, Installed, chosen_for, folders_of
+from ...agents.draft import Draft, DraftRefused, Receipt, is_undone, opened, receipt_of
+from ...agents.hook_entries import Groups, add_entries, has_entries, our_places, restore
+from ...agents.installed import Chosen, Installed
 from ...agents.mcp_entry import NAME as MCP_NAME
-from ...agents.on_path import is_on_path
-from ...agents.plan import Change, Plan, change_of
+from ...agents.plan import Installation, Plan, change_of
 from ...agents.runtime import REMIND, hook_command, hook_prefix, mcp_path, wrapper_path
 from ...agents.toml_block import add_lines, document, remove_lines
 from ..log_files import home_of
@@ -37,7 +30,7 @@ _AFTER_TOOL: Final = "PostToolUse"
 TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
-class CodexHooks:
+class CodexHooks(Installation):
     """The installation of hooks by which Codex reports its runs."""
 
     name = NAME
@@ -57,9 +50,9 @@ class CodexHooks:
 
     def is_found(self) -> bool:
         """Return whether it is on this machine."""
-        return self.folder().is_dir() or is_on_path("codex")
+        return self.folder().is_dir() or shutil.which("codex") is not None
 
-    def install(self, home: Path, installed: Installed | None, chosen: Chosen) -> Plan:
+    def install(self, home: Path, installed: Installed, chosen: Chosen) -> Plan:
         """Plan the installation.
 
         Raises:
@@ -74,7 +67,7 @@ class CodexHooks:
         if chosen.summarises:
             notes.append("Codex lets no hook replace a tool's output: none is summarised")
         receipts = [
-            receipt_of(draft, None if installed is None else installed.receipt(draft.path), names)
+            receipt_of(draft, installed.receipt(draft.path), names)
             for draft, names in ((config, []), (hooks, made))
         ]
         return Plan(
@@ -85,34 +78,23 @@ class CodexHooks:
             chosen=chosen,
         )
 
-    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
-        """Plan the removal.
+    def own_files(self, home: Path) -> tuple[Path, ...]:  # noqa: ARG002 - as for every agent
+        """Return the files of its configuration and of its hooks."""
+        return self.config_path(), self.hooks_path()
 
-        Raises:
-            DraftRefused: a file is left alone.
-        """
-        changes: list[Change] = []
-        known = [] if installed is None else [Path(each.path) for each in installed.files]
-        for path in dict.fromkeys((*known, self.config_path(), self.hooks_path())):
-            draft = opened(path)
-            if path.suffix == ".toml":
-                is_removed = _restore_config(draft, home, installed)
-            else:
-                receipt = None if installed is None else installed.receipt(path)
-                is_removed = restore(draft, receipt, hook_prefix(home))
-            changes += change_of(draft, is_removed=is_removed)
-        return Plan(agent=NAME, changes=tuple(changes), folders=folders_of(installed))
+    def restored(self, draft: Draft, home: Path, receipt: Receipt | None) -> bool:
+        """Undo an installation in a file; return whether it is ours and can be deleted."""
+        if draft.path.suffix != ".toml":
+            return restore(draft, receipt, hook_prefix(home))
+        if receipt is None or not is_undone(draft, receipt):
+            remove_lines(draft, _pattern(home))
+        return receipt is not None and receipt.is_ours and not (draft.text or "").strip()
 
-    def is_installed(self, home: Path) -> bool:
+    def holds(self, home: Path, chosen: Chosen) -> bool:
         """Return whether all that is ours is in place."""
-        try:
-            config = opened(self.config_path())
-            chosen = chosen_for(home, NAME)
-            wanted = _wanted(home, config, chosen)
-            has_hooks = has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
-            return has_hooks and (self.has_mcp(home) or not chosen.mcp)
-        except DraftRefused:
-            return False
+        wanted = _wanted(home, opened(self.config_path()), chosen)
+        has_hooks = has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
+        return has_hooks and (self.has_mcp(home) or not chosen.mcp)
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered."""
@@ -187,16 +169,6 @@ def _add_to_config(config: Draft, home: Path, *, mcp: bool) -> list[str]:
     if lines:
         add_lines(config, list(lines.values()))
     return notes
-
-
-def _restore_config(config: Draft, home: Path, installed: Installed | None) -> bool:
-    """Undo an installation; return whether the file is to be removed."""
-    receipt = None if installed is None else installed.receipt(config.path)
-    if receipt is not None and config.text is not None and receipt.digest == digest_of(config.text):
-        config.text = undone(config.text, receipt.undo)
-    else:
-        remove_lines(config, _pattern(home))
-    return receipt is not None and receipt.is_ours and not (config.text or "").strip()
 
 
 def _notify_line(home: Path) -> str:

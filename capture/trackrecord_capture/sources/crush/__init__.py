@@ -9,7 +9,7 @@ from trackrecord.wire.storable import decoded
 
 from ...agent_run import SignalKind, run_outcome_id
 from ..conversation import Conversation
-from ..databases import database_log, read_sessions
+from ..databases import Databases, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
 from ..exit_statuses import last_line_status
 from ..json_values import as_object, as_status, as_text, object_in, objects_in, value_in
@@ -41,37 +41,21 @@ _MESSAGES: Final = """
 """
 
 
-class Crush:
-    """The sessions of Crush; see `Source`."""
+def _homes() -> Sequence[Path]:
+    """Return the folders of the projects that it was used in."""
+    known = object_in(data_folder("crush") / "projects.json")
+    folders = (as_text(each.get("data_dir")) for each in objects_in(known.get("projects")))
+    return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
 
-    name = _NAME
-    pattern = ".crush/crush.db"
 
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of the projects that it was used in."""
-        known = object_in(data_folder("crush") / "projects.json")
-        folders = (as_text(each.get("data_dir")) for each in objects_in(known.get("projects")))
-        return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
+def _read(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    # The database lies in a folder of the project.
+    folder = str(log.path.absolute().parent.parent)
 
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the databases in folders and in projects, or take files as they are named."""
-        for place in places:
-            for path in (place / _FILE, place / ".crush" / _FILE) if place.is_dir() else (place,):
-                yield from database_log(path)
+    def conversation(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Conversation:
+        return _Session(str(row[0]), str(row[1] or ""), folder).read(connection)
 
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of the sessions that changed at a moment or later."""
-        # The database lies in a folder of the project.
-        folder = str(log.path.absolute().parent.parent)
-        yield from read_sessions(
-            log,
-            _TABLES,
-            _SESSIONS,
-            resume_at,
-            lambda connection, row: _Session(str(row[0]), str(row[1] or ""), folder).read(
-                connection
-            ),
-        )
+    yield from read_sessions(log, _TABLES, _SESSIONS, resume_at, conversation)
 
 
 class _Session:
@@ -157,4 +141,14 @@ class _Session:
             self.chat.say(at, is_last=reason in ("end_turn", "max_tokens"))
 
 
-AGENT: Final = CodingAgent(label="Crush", source=Crush(), tools=TOOLS)
+AGENT: Final = CodingAgent(
+    label="Crush",
+    source=Databases(
+        name=_NAME,
+        pattern=".crush/crush.db",
+        folders=_homes,
+        paths_in=lambda place: (place / _FILE, place / ".crush" / _FILE),
+        read_log=_read,
+    ),
+    tools=TOOLS,
+)

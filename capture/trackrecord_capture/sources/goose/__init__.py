@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import msgspec
 from trackrecord.wire.storable import decoded
 
 from ..conversation import Conversation
-from ..databases import database_log, read_sessions
+from ..databases import Databases, read_sessions
 from ..declaration import Action, CodingAgent, tools_of
 from ..json_values import as_count, as_object, as_status, as_text, objects_in, words_in
 from ..log_files import data_folder
@@ -53,33 +53,17 @@ _EXIT_NAMES: Final = ("exit_code", "exitCode", "exit_status")
 _REFUSED: Final = "declined to run this tool"
 
 
-class Goose:
-    """The sessions of Goose; see `Source`."""
+def _folder() -> Path:
+    """Return the folder of the database."""
+    root = os.environ.get("GOOSE_PATH_ROOT")
+    return (Path(root) / "data" if root else data_folder("goose")) / "sessions"
 
-    name = _NAME
-    pattern = "goose/sessions/sessions.db"
 
-    def homes(self) -> Sequence[Path]:
-        """Return the folder of the database."""
-        root = os.environ.get("GOOSE_PATH_ROOT")
-        if root:
-            return (Path(root) / "data" / "sessions",)
-        return (data_folder("goose") / "sessions",)
+def _read(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
+    def conversation(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Conversation:
+        return _Session(str(row[0]), str(row[1] or "")).read(connection)
 
-    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the database in folders, or take files as they are named."""
-        for place in places:
-            yield from database_log(place / "sessions.db" if place.is_dir() else place)
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of the sessions that changed at a moment or later."""
-        yield from read_sessions(
-            log,
-            _TABLES,
-            _SESSIONS,
-            resume_at,
-            lambda connection, row: _Session(str(row[0]), str(row[1] or "")).read(connection),
-        )
+    yield from read_sessions(log, _TABLES, _SESSIONS, resume_at, conversation)
 
 
 class _Session:
@@ -180,4 +164,14 @@ def _moment(created: object) -> float | None:
     return seconds_of_millis(count if count > _MILLIS_FROM else count * 1000)
 
 
-AGENT: Final = CodingAgent(label="Goose", source=Goose(), tools=TOOLS)
+AGENT: Final = CodingAgent(
+    label="Goose",
+    source=Databases(
+        name=_NAME,
+        pattern="goose/sessions/sessions.db",
+        folders=lambda: (_folder(),),
+        paths_in=lambda place: (place / "sessions.db",),
+        read_log=_read,
+    ),
+    tools=TOOLS,
+)

@@ -1,4 +1,4 @@
-"""opencode's sessions and messages, as its database and the files of older versions hold them."""
+"""opencode's sessions and messages, as its database holds them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
