@@ -21,7 +21,7 @@ def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
         input=b'{"task_id": "t", "success": true}\n',
         env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
         capture_output=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert ran.returncode == 3
@@ -46,7 +46,7 @@ def test_a_home_without_room_is_named_with_what_to_do(small_disk, arguments, is_
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert ran.returncode in (2, 3)
@@ -79,12 +79,12 @@ def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         second = subprocess.run(
-            command, env=environment, capture_output=True, timeout=60, check=False
+            command, env=environment, capture_output=True, timeout=200, check=False
         )
         assert second.returncode == 2
         assert b"already running" in second.stderr
         first.send_signal(signal.SIGINT)
-        _, err = first.communicate(timeout=60)
+        _, err = first.communicate(timeout=200)
     finally:
         first.kill()
         first.wait()

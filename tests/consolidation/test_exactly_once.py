@@ -158,7 +158,7 @@ def test_a_run_waits_while_others_write(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         with writing(other):
             report = pool.submit(fleet.consolidate)
-            assert was_refused.wait(60)
+            assert was_refused.wait(200)
         assert report.result(60).episodes_read == 1
     engine.dispose()
     other.dispose()

@@ -28,4 +28,4 @@ def test_beat_sends_no_wake_up_while_one_of_its_kind_is_waiting(client, settings
         until(lambda: client.llen(queue) == 1)
     finally:
         beat.terminate()
-        assert beat.wait(20) == 0
+        assert beat.wait(200) == 0

@@ -93,7 +93,7 @@ class Up:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            self.process.wait(60)
+            self.process.wait(200)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -269,7 +269,7 @@ def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:
     family = lasting.family()
     second = Up(lasting.settings)
     try:
-        assert second.process.wait(60) == 2
+        assert second.process.wait(200) == 2
         said = second.said.splitlines()[-1]
     finally:
         second.end()
