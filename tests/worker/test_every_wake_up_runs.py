@@ -121,7 +121,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
     """One worker process, its Redis and its store, shared by the tests of this module."""
     log = tmp_path_factory.mktemp("worker") / "worker.log"
     with (
-        servers(worker_concurrency=1) as (settings, *others),
+        servers(worker_concurrency=1, drain_block_s=0.2) as (settings, *others),
         process(worker_command(settings), settings, log),
     ):
         yield Wakened(settings, *others, create_app(settings).send_task)
