@@ -61,7 +61,7 @@ def says_that_it_learns(settings: Settings) -> bool:
 
 
 class Idle(NamedTuple):
-    """What has done nothing for a minute.
+    """Workers that have done nothing for a minute.
 
     Attributes:
         ups: a `trackrecord up` on each Redis server that is installed.

@@ -100,7 +100,7 @@ def test_a_story(teller: Teller, story: Story, tmp_path: Path):
 
 
 def _check_what_every_run_tells(teller: Teller, story: Story, runs: list[AgentRun]) -> None:
-    """Who, where, when, under an id of its own; and a sub-agent names its parent."""
+    """Check who, where, when, under an id of its own; and that a sub-agent names its parent."""
     assert len({run.outcome_id for run in runs}) == len(runs)
     # Codex's turns hold the time of their own.
     assert teller.source.name == "codex" or len({run.record for run in runs} - {""}) == len(runs)
