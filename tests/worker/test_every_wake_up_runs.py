@@ -118,10 +118,11 @@ def servers(**more: Any) -> Iterator[tuple[Settings, redis.Redis, Engine, Endpoi
 
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
-    """One worker process, its Redis and its store, shared by the tests of this module."""
+    """One worker, its Redis and its store, shared by the tests of this module."""
     log = tmp_path_factory.mktemp("worker") / "worker.log"
     with (
-        servers(worker_concurrency=1, drain_block_s=0.2) as (settings, *others),
+        # A drain waits for more for ten seconds: the next job need not wait for it.
+        servers(worker_concurrency=4) as (settings, *others),
         process(worker_command(settings), settings, log),
     ):
         yield Wakened(settings, *others, create_app(settings).send_task)
