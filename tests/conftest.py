@@ -3,9 +3,11 @@
 import gc
 import logging
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord.store.database.engine import connect_store
@@ -50,25 +53,46 @@ def pytest_configure() -> None:
 
 # They do next to nothing for a minute: in one process, one after the other, while others work.
 _WAITING = (
-    "test_an_idle_minute_of_", "test_a_worker_that_starts_makes_room",
-    "test_one_process_does_it_all_by_itself", "test_one_is_killed_and_one_is_frozen",
-    "test_remote_control_answers_during_a_long_job",
+    "test_a_worker_that_starts_makes_room", "test_one_process_does_it_all_by_itself",
+    "test_one_is_killed_and_one_is_frozen",
 )  # fmt: skip
+_WAITS = "tests that wait"
+_SHARING = re.compile(r"scope=\"module\"|\bshared_in\(")
 
 
 class Scheduling(LoadScopeScheduling):
     """Gives each test to a process that is free, and all tests of one long set-up to the same one.
 
-    So, too, all tests that wait, which begin first: else every process waits at the end.
+    A long set-up is what a file's fixtures make for all of it, or a folder's (see
+    `support/folder_scope.py`). All tests that wait are one scope, too, which begins first: else
+    every process waits at the end.
 
     xdist's own groups are names of tests, which pytest 9.2 makes in another way.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        folder = "tests/injection/"
         if any(name in nodeid for name in _WAITING):
-            return "tests that wait"
-        return folder if nodeid.startswith(folder) else nodeid
+            return _WAITS
+        file = nodeid.partition("::")[0]
+        return _sharing_scope(self.config.rootpath / file) or nodeid
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if _WAITS in self.workqueue:
+            self.workqueue.move_to_end(_WAITS, last=False)
+        super()._assign_work_unit(node)
+
+
+@cache
+def _sharing_scope(file: Path) -> str | None:
+    """Return the folder or the file whose tests have fixtures in common that are made once."""
+    if any("shared_in(" in _text(file.with_name(name)) for name in ("conftest.py", file.name)):
+        return str(file.parent)
+    return str(file) if _SHARING.search(_text(file)) else None
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -265,6 +265,6 @@ def test_many_at_once(store, tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(200)
     assert failed == []
     assert len(files(tmp_path / "home")) == 7

@@ -243,7 +243,7 @@ def test_many_at_once(agent):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(200)
     assert failed == []
     assert [len(trackrecord.list_artifacts(f"t{n}")) for n in range(2)] == [3, 3]
     assert len(trackrecord.list_artifacts()) == 6

@@ -183,7 +183,7 @@ def test_what_another_process_retrieved_is_not_summarised_either(agent):
             [sys.executable, "-m", "trackrecord_cli", "artifacts", "get", artifact_id],
             env={**os.environ, "TRACKRECORD_HOME": str(agent)},
             capture_output=True,
-            timeout=60,
+            timeout=200,
             check=True,
         )
         return ran.stdout

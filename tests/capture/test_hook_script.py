@@ -37,7 +37,7 @@ def run(home, given, agent="claude-code", **env):
         input=data,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=200,
         env={"PATH": os.environ["PATH"], **env},
     )
 
@@ -77,7 +77,7 @@ def door(home, answer, *, status=200, pauses=False):
             body = json.loads(self.rfile.read(length))
             asked.append((self.path, dict(self.headers), body))
             if pauses:
-                closing.wait(60)
+                closing.wait(200)
             self.send_response(status)
             self.end_headers()
             self.wfile.write(answer)
@@ -253,5 +253,5 @@ def test_an_agent_that_never_closes_its_end_does_not_keep_the_hook(installed):
     with subprocess.Popen(
         [wrapper_path(installed), "claude-code"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        assert process.wait(30) == 0
+        assert process.wait(200) == 0
         assert process.stdout.read() == b""

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.secret_texts import HARMLESS, PARTS, SECRET_TEXTS
@@ -66,6 +66,7 @@ AROUND = st.text(alphabet="ab \n.,é中'\"", max_size=30)
 
 
 @pytest.mark.parametrize("kind", SECRETS)
+@settings(max_examples=30)
 @given(data=st.data(), before=AROUND, after=AROUND)
 def test_no_secret_is_left(kind: str, data: st.DataObject, before: str, after: str):
     """Whatever stands around it, no part of a secret that is longer than a few letters remains."""
@@ -74,6 +75,7 @@ def test_no_secret_is_left(kind: str, data: st.DataObject, before: str, after: s
 
 
 @pytest.mark.parametrize("kind", SECRETS)
+@settings(max_examples=30)
 @given(data=st.data(), most=st.integers(1, 80))
 def test_a_cut_leaves_no_part_of_a_secret(kind: str, data: st.DataObject, most: int):
     """A text is cut only after its secrets are gone: half a key is no way around the table."""

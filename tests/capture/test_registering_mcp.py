@@ -177,7 +177,7 @@ def test_what_agents_start_is_a_server(user, home, tmp_path):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 

@@ -72,7 +72,7 @@ def test_the_command_reads_it_back_in_another_shell(settings, live):
     command = re.search("Read it: (.*) --lines 1:100 ", text)[1].replace(" ID", f" {kept.id}")
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
     done = subprocess.run(
-        ["/bin/sh", "-c", command], env=environment, cwd="/", capture_output=True, timeout=60,
+        ["/bin/sh", "-c", command], env=environment, cwd="/", capture_output=True, timeout=200,
         check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, FLOOD.encode())

@@ -230,7 +230,7 @@ def test_a_long_run_keeps_its_beginning_and_its_end():
     assert fields["metadata"]["calls"] == 1002
 
 
-@pytest.mark.parametrize("letter", ["x", "测", "\x01", '"'])
+@pytest.mark.parametrize("letter", ["测", "\x01"])
 def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     """Whatever a run holds."""
     huge = letter * 20_000

@@ -262,7 +262,7 @@ def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
     write_note(home, EndNote("codex", "Stop", "s1"))
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     watching.start()
-    assert began.wait(60)
+    assert began.wait(200)
     watching.stop()
     assert read == ["s1.log"]
 

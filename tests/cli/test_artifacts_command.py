@@ -55,11 +55,11 @@ def test_through_a_pipe(nothing_up):
     environment = {**os.environ, "TRACKRECORD_HOME": str(nothing_up)}
     stored = subprocess.run(
         [*command, "put", "-"], input=data, env=environment, capture_output=True, check=True,
-        timeout=60,
+        timeout=200,
     )  # fmt: skip
     got = subprocess.run(
         [*command, "get", stored.stdout.decode().strip()], env=environment, capture_output=True,
-        check=True, timeout=60,
+        check=True, timeout=200,
     )  # fmt: skip
     assert got.stdout == data
 

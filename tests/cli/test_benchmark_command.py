@@ -4,13 +4,11 @@ import time
 
 import pytest
 
+from tests.store.teaching import learn_reports
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.settings import load_settings
-from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 
 
 @pytest.fixture
@@ -22,24 +20,17 @@ def benchmark(nothing_up, trackrecord):
 @pytest.fixture
 def record(nothing_up):
     """Puts outcomes on record."""
-    rules = Rules()
-    scorer = scorer_of(rules)
 
     def call(*outcomes, project="default"):
         engine = connect_store(load_settings().effective_database_url)
         migrate(engine)
         now = time.time()
-        bodies = [
-            encode_body({"task_id": "t", "success": True, "project": project, **fields})
-            for fields in outcomes
+        given = {"task_id": "t", "success": True, "project": project}
+        reports = [
+            {"outcome_id": f"{now}-{number}", **given, **fields}
+            for number, fields in enumerate(outcomes)
         ]
-        batch = [
-            scorer.score(decode_outcome(body), body, received_at=now,
-                               outcome_id=f"{now}-{number}")
-            for number, body in enumerate(bodies)
-        ]  # fmt: skip
-        with writing(engine) as connection:
-            learn(connection, batch, rules, now=now)
+        learn_reports(engine, reports, Rules(), now=now)
         engine.dispose()
 
     return call

@@ -57,7 +57,7 @@ def test_ctrl_c_ends_the_demo_in_one_line(tmp_path):
         try:
             agents = agents_of(demo)
             os.killpg(demo.pid, signal.SIGINT)
-            assert demo.wait(timeout=100) == 130
+            assert demo.wait(timeout=200) == 130
         finally:
             demo.kill()
             demo.wait()

@@ -50,7 +50,7 @@ def test_a_usage_error_is_one_line(nothing_up, trackrecord, arguments, said):
 def test_the_package_is_the_command_line():
     """Where no script is on the PATH."""
     command = [sys.executable, "-m", "trackrecord", "--version"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=True)
     assert ran.stdout.startswith("trackrecord, version ")
 
 
@@ -69,7 +69,7 @@ main()
 def test_ctrl_c_while_it_is_being_imported_is_one_line():
     """As later on."""
     command = [sys.executable, "-c", _STOPPED_EARLY]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
     assert (ran.returncode, ran.stdout) == (130, "")
     assert ran.stderr == "trackrecord: interrupted\n"
 
@@ -81,7 +81,7 @@ def test_standard_input_that_is_not_utf8_is_one_line(nothing_up):
         input=b"caf\xe9",
         env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
         capture_output=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert ran.returncode == 2

@@ -42,20 +42,6 @@ def test_a_bad_line_is_named_and_the_good_ones_go_through(up, trackrecord, proje
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps([good("a"), good("b")]),
-        json.dumps([good("a"), good("b")], indent=2),
-        json.dumps(good("a")) + "\n\n" + json.dumps(good("b")) + "\n",
-    ],
-)
-def test_a_list_a_document_and_lines_are_all_read(up, trackrecord, project, outcomes_file, text):
-    """JSON, also over several lines, and JSON Lines."""
-    ran = trackrecord("publish", outcomes_file(text), "--project", project, "--json")
-    assert (ran.status, ran.json["published"]) == (0, 2)
-
-
 def test_what_is_older_than_what_is_kept_is_said(up, trackrecord, project, outcomes_file):
     """A worker does not learn it: it may be on record no more, and would count twice."""
     first = outcomes_file(good("first"))

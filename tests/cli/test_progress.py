@@ -41,7 +41,7 @@ def test_a_long_import_in_a_pipe_shows_none(unlearnt):
     )  # fmt: skip
     assert process.stderr.readline().startswith("still waiting; is a worker running?")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=200)
     assert (process.returncode, out) == (130, "")
     assert _ESCAPE not in err
     published, interrupted = [line for line in err.splitlines() if line]

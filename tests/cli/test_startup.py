@@ -34,7 +34,7 @@ def _python(home, *arguments, **options):
     return subprocess.run(
         [sys.executable, *arguments],
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
-        capture_output=True, timeout=60, check=True, text=True, **options,
+        capture_output=True, timeout=200, check=True, text=True, **options,
     )  # fmt: skip
 
 

@@ -77,8 +77,8 @@ def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> 
         time.sleep(0.02)  # longer than the dead run's turn
         fleet.consolidate(episodes_at_once=4)
         assert without_rows(fleet.state()) == whole, f"killed at step {number}"
-        number += 3
-    assert killed > 10
+        number += 5
+    assert killed > 6
 
 
 def test_an_error_rolls_its_transaction_back(fleet: Fleet) -> None:
@@ -158,7 +158,7 @@ def test_a_run_waits_while_others_write(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         with writing(other):
             report = pool.submit(fleet.consolidate)
-            assert was_refused.wait(60)
+            assert was_refused.wait(200)
         assert report.result(60).episodes_read == 1
     engine.dispose()
     other.dispose()

@@ -21,7 +21,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=200,
     )
     (made,) = folder.glob("*.whl")
     return made

@@ -66,7 +66,7 @@ class EmptyEnvironment:
             cwd=home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
 

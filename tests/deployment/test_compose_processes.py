@@ -20,7 +20,7 @@ from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = pytest.mark.timeout(180)
 
-_PATIENCE_S = 60.0
+_PATIENCE_S = 200.0
 TOKEN = "aTokenOfTheTest-0123"  # noqa: S105 - as its name says
 
 
@@ -52,7 +52,7 @@ class Deployment:
             as_process(test[1:]),
             env=self.environment | changed,
             cwd=self.folder,
-            timeout=30,
+            timeout=200,
             capture_output=True,
             text=True,
             check=False,
@@ -174,8 +174,8 @@ def test_an_outcome_is_learnt_and_everything_stops_cleanly(deployment):
 
         for process in (beat, worker):
             process.send_signal(signal.SIGTERM)
-        assert beat.wait(30) == 0, deployment.log("beat")
-        assert worker.wait(30) == 0, deployment.log("worker")
+        assert beat.wait(200) == 0, deployment.log("beat")
+        assert worker.wait(200) == 0, deployment.log("worker")
 
 
 def test_health_checks_fail_when_a_server_is_gone(deployment):
@@ -234,4 +234,4 @@ def test_http_answers_those_who_have_the_token(deployment):
         wrong = settings | {"TRACKRECORD_HTTP__TOKEN": TOKEN[::-1]}
         assert "status 401" in deployment.health("http", **wrong).stderr
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0, deployment.log("http")
+        assert process.wait(200) == 0, deployment.log("http")

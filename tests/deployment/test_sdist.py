@@ -14,7 +14,7 @@ def test_the_sdist_holds_what_the_targets_need(tmp_path):
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=200,
     )
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:

@@ -4,7 +4,6 @@ import importlib.util
 import re
 import tomllib
 
-import click
 import pytest
 
 from tests.docs.documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
@@ -13,7 +12,6 @@ from trackrecord.settings.setting_sources import CONFIG_VARIABLE
 from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli import main
-from trackrecord_cli.main import cli
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +61,6 @@ def test_documented_defaults_are_the_defaults(variable, default, monkeypatch):
     assert load_settings() == usual
 
 
-def test_every_setting_says_what_it_means():
-    """No row lacks its meaning."""
-    rows = [row for table in tables(text_of("docs/settings.md")) for row in table]
-    assert not [row for row in rows if not row[-1]]
-
-
 def test_every_variable_that_a_page_names_is_a_setting():
     """Prose and examples name no setting that is not there; the changelog also what has gone."""
     known = _names_in_code() | {CONFIG_VARIABLE}
@@ -84,38 +76,6 @@ def test_example_files_are_valid():
     for block in shown:
         settings = load_settings(**tomllib.loads(block.text))
         assert isinstance(settings, Settings)
-
-
-def _leaves(command: click.Command, path: str):
-    if not isinstance(command, click.Group):
-        yield path, command
-        return
-    ctx = click.Context(command)
-    for name in command.list_commands(ctx):
-        yield from _leaves(command.get_command(ctx, name), f"{path} {name}")
-
-
-def test_every_command_is_documented():
-    """The page has a section for every command, and no other section."""
-    sections = re.findall(r"^## `(.+)`$", text_of("docs/commands.md"), re.MULTILINE)
-    assert sections == [path for path, _ in _leaves(cli, "trackrecord")]
-
-
-def test_every_option_is_documented():
-    """Each command's section names its options, and no others."""
-    sections = text_of("docs/commands.md").split("\n## ")[1:]
-    documented = {
-        section.split("`")[1]: set(re.findall(r"--[a-z][a-z-]*", _option_lines(section)))
-        for section in sections
-    }
-    for path, command in _leaves(cli, "trackrecord"):
-        options = [each for each in command.params if isinstance(each, click.Option)]
-        names = {name for each in options for name in (*each.opts, *each.secondary_opts)}
-        assert documented[path] == {name for name in names if name.startswith("--")}
-
-
-def _option_lines(section: str) -> str:
-    return "\n".join(re.findall(r"^- `([^`]+)`", section, re.MULTILINE))
 
 
 def test_exit_statuses():

@@ -14,7 +14,7 @@ from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")
-_PATIENCE_S = 60.0
+_PATIENCE_S = 200.0
 
 
 class Door:
@@ -114,7 +114,7 @@ class Door:
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            self.process.wait(60)
+            self.process.wait(200)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -73,6 +73,6 @@ def test_an_exporter_retries_while_the_receiver_is_full(emptied_door):
     agent.start()
     time.sleep(0.5)  # long enough for a first refusal; if it is not, the test still holds
     emptied_door.switch("full", on=False)
-    agent.join(60)
+    agent.join(200)
     assert exporter.results == [SpanExportResult.SUCCESS]
     assert [span["name"] for span in emptied_door.taken("span")] == ["kept"]

@@ -361,10 +361,12 @@ def test_thirty_large_bodies_at_once(door):
     def post() -> None:
         with httpx.Client(base_url=door.url, timeout=120, verify=NO_TLS) as client:
             while True:
-                status = client.post("/v1/traces", content=body, headers=JSON).status_code
-                statuses.append(status)
-                if status == 200:
-                    return
+                # On a busy machine a body takes longer than the server waits for it: it hangs up.
+                with contextlib.suppress(httpx.TransportError):
+                    status = client.post("/v1/traces", content=body, headers=JSON).status_code
+                    statuses.append(status)
+                    if status == 200:
+                        return
                 time.sleep(0.3)
 
     posting = [threading.Thread(target=post) for _ in range(30)]

@@ -151,7 +151,7 @@ def test_the_hooks_know_where_the_door_is_while_it_is_open(home, codex, start):
     until(lambda: read_door(home))
     until(lambda: find_door(home))
     door.terminate()
-    door.wait(60)
+    door.wait(200)
     assert read_door(home) is None
 
 

@@ -112,7 +112,7 @@ def hook(home: Path, event: object) -> bytes:
         input=json.dumps(event).encode(),
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=200,
     )
     return done.stdout
 

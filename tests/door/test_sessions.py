@@ -167,7 +167,7 @@ def command(door, *arguments, **environment):
         env={**os.environ, "TRACKRECORD_HOME": str(door.home), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=200,
         check=False,
     )
 

@@ -117,7 +117,7 @@ def test_a_trace_becomes_an_outcome(serve, home):
     assert (outcome["source"], outcome["captured_from"]) == ("fixer", "traces")
     assert [call["tool"] for call in outcome["tool_graph"]] == ["run_tests"]
     serving.process.terminate()
-    assert serving.process.wait(60) == 0
+    assert serving.process.wait(200) == 0
     assert "Traceback" not in serving.log.read_text()
 
 
@@ -130,7 +130,7 @@ def test_what_was_answered_survives_the_process(serve, number):
     )
     assert answer.status_code == 200
     first.process.send_signal(number)
-    first.process.wait(60)
+    first.process.wait(200)
     second = serve()
     second.until(second.spooled)
     assert {outcome["captured_from"] for outcome in second.spooled()} == {"traces"}

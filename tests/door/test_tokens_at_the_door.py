@@ -27,7 +27,7 @@ from trackrecord_door.query_service import QueryService
 OWN = "correct-horse-battery"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
 READ, WRITE, ADMIN = Permission
-PATIENCE_S = 60.0
+PATIENCE_S = 200.0
 JSON = {"content-type": "application/json"}
 # What agents and tracers post: traces, logs, metrics, scores, hooks.
 REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/hooks/tester")

@@ -90,7 +90,7 @@ def test_no_web_page_can_post(lasting_door, origin, status):
         content=b"{}",
         headers={"origin": origin, "content-type": "application/json"},
         auth=("me", OWN_TOKEN),
-        timeout=60,
+        timeout=200,
         verify=NO_TLS,
     )
     assert answer.status_code == status

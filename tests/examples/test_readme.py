@@ -70,7 +70,7 @@ class Reader:
         given = {"hook_event_name": event, "session_id": session, "cwd": str(self.repository)}
         ran = subprocess.run(
             ["/bin/sh", "-c", hook["command"]],
-            input=json.dumps(given | more), capture_output=True, text=True, check=True, timeout=60,
+            input=json.dumps(given | more), capture_output=True, text=True, check=True, timeout=200,
         )  # fmt: skip
         said = json.loads(ran.stdout or '{"hookSpecificOutput": {}}')
         return said["hookSpecificOutput"].get("additionalContext", "")

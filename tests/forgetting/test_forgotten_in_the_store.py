@@ -280,7 +280,7 @@ history_and_subject = given(
 
 
 @history_and_subject
-@hypothesis_settings(max_examples=35, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_store_is_as_if_only_the_rest_had_come(
     engine: Engine,
     others: tuple[Engine, Engine],
@@ -293,7 +293,7 @@ def test_the_store_is_as_if_only_the_rest_had_come(
 
 
 @history_and_subject
-@hypothesis_settings(max_examples=35, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_on_a_server(
     postgres_engine: Engine,
     others: tuple[Engine, Engine],

@@ -1,12 +1,12 @@
 """A store with a history from agents, people and the nightly job."""
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Engine
 
+from tests.store.teaching import learn_reports
 from trackrecord.errors import DecisionRefused, UnknownId
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
@@ -16,7 +16,7 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
 from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.write import remember
@@ -25,8 +25,6 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.hint import HintBody
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
 from trackrecord_consolidation.run import consolidate
@@ -48,18 +46,13 @@ class Told:
         """Learn outcomes in one batch."""
         if not bodies:
             return
-        scorer = scorer_of(self.rules)
-        batch = []
+        reports = []
         for fields in bodies:
             told = {"project": self.project} | fields
             if "competence_id" in told:
                 told["competence_id"] = competence_id(self.project, told["competence_id"])
-            body = json.dumps(told).encode()
-            batch.append(
-                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
-            )
-        with writing(self.engine) as connection:
-            learn(connection, batch, self.rules, now=now)
+            reports.append(told)
+        learn_reports(self.engine, reports, self.rules, now=now)
 
     def learn_some(self, bodies: list[dict[str, Any]], now: float, *, in_batches: bool) -> None:
         """Learn outcomes together, or one after the other."""

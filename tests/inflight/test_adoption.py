@@ -97,7 +97,7 @@ def test_concurrent_attempts_share_them_out(client, redis_server):
     children = [context.Process(target=_adopt_all, args=(path, n, queue)) for n in range(3)]
     for child in children:
         child.start()
-    given = [queue.get(timeout=30) for _ in children]
+    given = [queue.get(timeout=200) for _ in children]
     for child in children:
-        child.join(30)
+        child.join(200)
     assert sum(given) == 200

@@ -295,7 +295,7 @@ def test_many_processes_record_at_once(home, redis_server, store_of):
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(200)
     errors = store_of().read("t").errors
     assert len({error.id for error in errors}) == len(errors) == 800
     told = Counter(error.message.split()[0] for error in errors)

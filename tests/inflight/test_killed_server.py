@@ -24,7 +24,7 @@ def test_what_was_recorded_survives_the_agent_and_the_server(home, settings):
             env={**os.environ, "TRACKRECORD_HOME": str(home), "TRACKRECORD_REDIS_TIMEOUT_S": "20"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
         assert (killed.returncode, killed.stdout) == (-signal.SIGKILL, "recorded\n")

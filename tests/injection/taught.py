@@ -102,7 +102,7 @@ def _up(settings: Settings, log: Path) -> Iterator[str]:
     finally:
         process.terminate()
         try:
-            process.wait(60)
+            process.wait(200)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -415,7 +415,7 @@ def test_on_a_terminal_one_event_is_one_line(tmp_path):
         if not piece:
             break
     os.close(ours)
-    assert process.wait(60) == 0
+    assert process.wait(200) == 0
     text = re.sub(r"\x1b\[[0-9;]*m", "", said.decode())
     assert text.count("\r\n") == 3 * len(CORPUS)
     lines = text.replace("\r\n", "\n").splitlines()

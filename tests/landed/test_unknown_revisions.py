@@ -77,6 +77,7 @@ def test_every_command_says_so_and_changes_nothing(store, good, capfd):
     assert not list(good["folder"].glob("a*"))
 
 
+@pytest.mark.parametrize("store", ["newer"], indirect=True)
 def test_up_says_so_and_ends(store):
     """Before it starts anything that would write."""
     file, said = store

@@ -43,4 +43,4 @@ def _up() -> Iterator[Served]:
             yield Served(home, _URL.findall(log.read_text())[0])
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(200)

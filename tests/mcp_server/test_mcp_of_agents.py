@@ -122,7 +122,7 @@ def test_without_a_front_door_it_is_a_server_itself(tmp_path, hangs):
             said = server.ask("tools/call", name="remember", arguments={"text": "The till beeps"})
             assert "spool" in said["result"]["content"][0]["text"]
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(60) == 0
+            assert server.process.wait(200) == 0
 
 
 def test_a_front_door_that_goes_away_is_an_error_of_the_tool(served, tmp_path):
@@ -146,5 +146,5 @@ def test_a_front_door_that_goes_away_is_an_error_of_the_tool(served, tmp_path):
 def test_what_is_no_message_is_not_answered(tmp_path):
     """And the end of stdin is the end: nothing is printed, and nothing is left running."""
     command = of_agents(tmp_path / "home")
-    done = subprocess.run(command, input=b"\n \n", capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, input=b"\n \n", capture_output=True, timeout=200, check=False)
     assert (done.returncode, done.stdout) == (0, b"")

@@ -58,8 +58,8 @@ class Server:
         if number is not None:
             self.process.send_signal(number)
             # Its stdin stays open: a client that waits does not keep it.
-            self.process.wait(60)
-        return self.process.communicate(timeout=60)
+            self.process.wait(200)
+        return self.process.communicate(timeout=200)
 
 
 @pytest.fixture

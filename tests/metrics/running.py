@@ -18,7 +18,7 @@ from trackrecord_door.protocol.listening import listen, url_of
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.daemon import worker_command
 
-PATIENCE_S = 60.0
+PATIENCE_S = 200.0
 # The outcomes that the loop of the tests has learnt.
 GOOD, FAILED, UNKNOWN = 5, 2, 1
 
@@ -62,7 +62,7 @@ def running(command: list[str], settings: Settings, *descriptors: int) -> Iterat
     finally:
         process.terminate()
         try:
-            process.wait(30)
+            process.wait(200)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

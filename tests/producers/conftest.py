@@ -81,7 +81,7 @@ def agent(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             env={**os.environ, **outside, "TRACKRECORD_HOME": str(home), **environment},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
 

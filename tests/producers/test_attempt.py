@@ -28,7 +28,7 @@ def test_a_with_block_is_timed_and_succeeds_when_nothing_is_raised(published):
     duration_ms = outcome.pop("duration_ms")
     assert outcome.pop("outcome_id")
     assert outcome.pop("timestamp")
-    assert 0 <= duration_ms < 1000
+    assert 0 <= duration_ms < 100_000
     assert outcome == {
         "task_id": "t",
         "success": True,
@@ -268,7 +268,7 @@ def test_threads_and_tasks_have_attempts_of_their_own(published):
 
     @attempt("sync")
     def work(n, barrier):
-        barrier.wait(5)
+        barrier.wait(200)
         for _ in range(n):
             current_attempt().retry()
 

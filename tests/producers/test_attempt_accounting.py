@@ -85,7 +85,7 @@ def store(redis_up, agent_settings):
 
 
 def flush():
-    assert errors_in_flight._writer.flush(5)
+    assert errors_in_flight._writer.flush(60)
 
 
 def test_an_error_is_with_redis_when_recording_it_returns(store):
@@ -502,7 +502,7 @@ def test_without_redis_an_attempt_counts_all_the_same(agent_of, home, closed_por
             record_error("t", "timeout", "m")
         assert ours.error_context() == ""
         raise ValueError
-    assert time.monotonic() - begin < 1.5
+    assert time.monotonic() - begin < 15.0  # a time-out for each would be a minute
     assert published[0]["error_count"] == 51
     stats = error_stats("t")
     assert (stats.total, stats.by_type) == (0, {})

@@ -88,8 +88,8 @@ def test_while_redis_hangs_the_loop_goes_on(form, hung_port):
         started(BLOCKING, call.replace(f".{form}", f".{form[1:]}"), hung_port) as blocking,
         started(AWAITED, call, hung_port) as awaited,
     ):
-        blocked_s = float(blocking.communicate(timeout=60)[0])
-        seen = json.loads(awaited.communicate(timeout=60)[0])
+        blocked_s = float(blocking.communicate(timeout=200)[0])
+        seen = json.loads(awaited.communicate(timeout=200)[0])
     assert blocked_s >= float(WAIT_S)
     assert seen["waited"] >= float(WAIT_S)
     assert seen["longest"] < blocked_s / 5
@@ -111,7 +111,7 @@ def test_while_the_database_hangs_the_loop_goes_on(call, hung_port):
         [sys.executable, "-c", AWAITED, awaited],
         env=environment,
         capture_output=True,
-        timeout=60,
+        timeout=200,
         check=True,
     )
     seen = json.loads(answer.stdout)
@@ -135,7 +135,7 @@ async def main():
 asyncio.run(main())
 """
     with started(program, "", hung_port) as process:
-        waited_s = float(process.communicate(timeout=60)[0])
+        waited_s = float(process.communicate(timeout=200)[0])
     assert waited_s < float(WAIT_S) / 2
     assert process.returncode == 0
 
@@ -206,7 +206,7 @@ async def main():
 asyncio.run(main())
 """
     with started(program, "", hung_port) as process:
-        waited_s = float(process.communicate(timeout=110)[0])
+        waited_s = float(process.communicate(timeout=200)[0])
     assert waited_s < 25 * float(WAIT_S)
 
 

@@ -52,7 +52,7 @@ def test_no_source_is_needed(tmp_path, agent, client):
         for name in trackrecord.__all__:
             getattr(trackrecord, name)
         assert trackrecord.publish(task_id="t", success=True)
-        assert trackrecord.flush(30)
+        assert trackrecord.flush(60)
         """,
         PYTHONPATH=str(tmp_path),
         PYTHONSAFEPATH="1",
@@ -89,7 +89,7 @@ def test_importing_and_publishing_needs_nothing_heavy_in_the_agents_thread(agent
         imported = set(sys.modules) - before
         sys.setswitchinterval(0.005)
         print(import_light, bool(outcome_id), imported)
-        trackrecord.flush(30)
+        trackrecord.flush(60)
         print({"pydantic", "celery", "sqlalchemy", "click", "rich"} & set(sys.modules))
         """
     )
@@ -129,7 +129,7 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "encodings.idna", "tomllib",
         )
         trackrecord.publish(task_id="t", success=True)
-        assert trackrecord.flush(30)
+        assert trackrecord.flush(60)
         print(imported(*servers, *prompts, *never))
         trackrecord.rankings(task="fix the build")
         print(imported(*servers, *never))

@@ -23,12 +23,12 @@ import os, trackrecord
 for _ in range(3):
     answers = [trackrecord.rankings(project="p"), trackrecord.context("p", task="fix y")]
     answers.append(trackrecord.rankings(project="p", task="fix y"))
-print([each.memory_ids for each in answers], trackrecord.flush(30))
+print([each.memory_ids for each in answers], trackrecord.flush(60))
 if os.fork():
     os.wait()
 else:
     trackrecord.rankings(project="p")
-    trackrecord.flush(30)
+    trackrecord.flush(60)
     os._exit(0)
 print(trackrecord.stats().published, trackrecord.dropped())
 """
@@ -48,7 +48,7 @@ def agent(settings, program):
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         env={**os.environ, **settings.as_environment()},
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=200, check=True,
     )  # fmt: skip
     return ran.stdout.splitlines()
 

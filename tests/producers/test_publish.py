@@ -28,7 +28,7 @@ def test_an_outcome_arrives_with_what_was_missing_filled_in(agent_settings, clie
     """An id, a timestamp and the project."""
     publisher = publisher_of(agent_settings)
     outcome_id = publisher.publish({"task_id": "t", "success": True, "strategy": "file-based"})
-    assert publisher.flush(5)
+    assert publisher.flush(60)
     (body,) = arrived(client)
     assert UUID(outcome_id).version == 7
     assert body["outcome_id"] == outcome_id
@@ -48,7 +48,7 @@ def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, p
     publisher.publish({"task_id": "1", "success": True})
     publisher.publish({"task_id": "2", "success": True, "project": None})
     publisher.publish({"task_id": "3", "success": True, "project": "other"})
-    assert publisher.flush(5)
+    assert publisher.flush(60)
     assert [body["project"] for body in arrived(client)] == ['a "quoted" 项目'] * 2 + ["other"]
 
 

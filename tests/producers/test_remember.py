@@ -24,7 +24,7 @@ def agent(settings, *arguments):
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM, *arguments],
         env={**os.environ, **settings.as_environment()},
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=200, check=True,
     )  # fmt: skip
     memory_id, _, dropped = ran.stdout.strip().partition(" ")
     return memory_id, dropped
@@ -66,7 +66,7 @@ def test_a_text_that_is_too_long_gets_no_id(agent_settings, client, length, is_k
     environment = {**os.environ, **agent_settings.as_environment()}
     ran = subprocess.run(
         [sys.executable, "-c", program],
-        env=environment, capture_output=True, text=True, timeout=60, check=True,
+        env=environment, capture_output=True, text=True, timeout=200, check=True,
     )  # fmt: skip
     assert ran.stdout.strip() == f"{is_kept} { {} if is_kept else {'invalid': 1} }"
     assert len(memories_on(client, agent_settings)) == is_kept

@@ -123,7 +123,7 @@ def test_a_full_disk_costs_whole_outcomes_only_and_the_agent_goes_on(agent, home
         assert not trackrecord.flush(10)
         print(trackrecord.stats().spooled, trackrecord.dropped())
         trackrecord.publish(task_id="late", success=True)
-        trackrecord.flush(10)
+        trackrecord.flush(60)
         """,
         TRACKRECORD_REDIS_URL="redis://127.0.0.1:1/0",
     )

@@ -109,7 +109,7 @@ def test_the_journal_is_gone_when_everything_is_with_redis(agent, agent_module, 
         if os.fork() == 0:
             for n in range(100):
                 agent_module.work(n)
-            assert trackrecord.flush(30)
+            assert trackrecord.flush(60)
             print(trackrecord.stats().sent, flush=True)
             sys.exit()
         os.wait()
@@ -131,7 +131,7 @@ def test_what_a_journal_holds_is_empty_soon_after_it_was_sent(agent, agent_modul
         if os.fork() == 0:
             for n in range(100):
                 agent_module.work(n)
-            assert trackrecord.flush(30)
+            assert trackrecord.flush(60)
             (journal,) = pathlib.Path({str(agent_module)!r}, "spool").iterdir()
             while journal.stat().st_size:
                 time.sleep(0.01)
@@ -173,7 +173,7 @@ def test_a_child_whose_spool_cannot_be_written_still_sends(agent, agent_module, 
         import os, agent_module, trackrecord
         if os.fork() == 0:
             agent_module.work(0)
-            sys.exit(0 if trackrecord.flush(30) else 1)
+            sys.exit(0 if trackrecord.flush(60) else 1)
         assert os.wait()[1] == 0
         """
     )
@@ -221,7 +221,7 @@ def _signalled(home, number, *, publish=IN_MAIN_THREAD, before="", **environment
             assert script.stdout is not None
             assert script.stdout.readline() == "published\n"
             script.send_signal(number)
-            output, errors = script.communicate(timeout=60)
+            output, errors = script.communicate(timeout=200)
         finally:
             script.kill()  # one that did not end would be waited for without end
     assert "Traceback" not in errors

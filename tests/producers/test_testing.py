@@ -167,7 +167,7 @@ def test_neither_thread_nor_server_nor_home_is_needed(home):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         env={**os.environ, "TRACKRECORD_HOME": str(home), "TRACKRECORD_REDIS_URL": "nonsense"},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=200, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -36,7 +36,7 @@ def kept(client: redis.Redis, home: Path) -> dict[str, str]:
     return {body["outcome_id"]: body["task_id"] for body in arrived(client) + spooled(home)}
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 200.0) -> None:
     """Wait until a condition holds, and fail when it does not come to hold."""
     deadline = time.monotonic() + timeout_s
     while not condition():

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine
 
 import trackrecord
+from tests.store.teaching import learn_reports
 from trackrecord.errors import (
     InvalidRequest,
     UnknownProject,
@@ -18,10 +19,6 @@ from trackrecord.errors import (
 from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.experience.competences import CompetenceRecord
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate
 
@@ -46,20 +43,16 @@ def home(
 
 def report(store: Engine, name: str, tools: tuple[str, ...], **fields: object) -> None:
     """Learn one outcome, as the worker does."""
-    body = encode_body(
-        {
-            "outcome_id": name,
-            "task_id": name,
-            "project": "default",
-            "success": True,
-            "timestamp": NOW,
-            "tool_graph": [{"tool": tool} for tool in tools],
-            **fields,
-        }
-    )
-    scored = scorer_of(RULES).score(decode_outcome(body), body, received_at=NOW, outcome_id="none")
-    with writing(store) as connection:
-        learn(connection, [scored], RULES, now=NOW)
+    told = {
+        "outcome_id": name,
+        "task_id": name,
+        "project": "default",
+        "success": True,
+        "timestamp": NOW,
+        "tool_graph": [{"tool": tool} for tool in tools],
+        **fields,
+    }
+    learn_reports(store, [told], RULES, now=NOW)
 
 
 @pytest.fixture

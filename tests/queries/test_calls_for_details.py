@@ -8,11 +8,8 @@ import pytest
 from sqlalchemy import Engine
 
 import trackrecord
+from tests.store.teaching import learn_reports
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 
 _CALL_LISTED = ("tool", "ok", "error", "duration_ms")
@@ -29,10 +26,8 @@ def learnt(store: Engine):
     """Lets the store learn runs, with a number each."""
 
     def teach(*numbers: int, **more: object) -> None:
-        scorer, now = scorer_of(Rules()), time.time()
-        scored = []
-        for number in numbers:
-            fields = {
+        reports = [
+            {
                 "outcome_id": f"run-{number:04}",
                 "task_id": f"task-{number}",
                 "success": number % 3 != 0,
@@ -45,12 +40,9 @@ def learnt(store: Engine):
                 ],
                 **more,
             }
-            body = encode_body(fields)
-            scored.append(
-                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
-            )
-        with writing(store) as connection:
-            learn(connection, scored, Rules(), now=now)
+            for number in numbers
+        ]
+        learn_reports(store, reports, Rules(), now=time.time())
 
     return teach
 

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 import trackrecord
+from tests.store.teaching import learn_reports
 from trackrecord.errors import (
     DecisionRefused,
     ExtraMissing,
@@ -22,11 +23,8 @@ from trackrecord.errors import (
     UnknownId,
 )
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.intake.intake import learn
+from trackrecord.store.database.engine import connect_store
 from trackrecord.store.memories.past_tasks import index_past_tasks
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 
 PORT = "The login test needs port 5432"
@@ -43,19 +41,12 @@ def taught(store_url: str):
     """Lets the store learn outcomes."""
 
     def teach(*outcomes: dict) -> None:
-        scorer = scorer_of(Rules())
         engine = connect_store(store_url, timeout_s=20.0)
-        with writing(engine) as connection:
-            bodies = [
-                encode_body({"outcome_id": f"o{number}", "task_id": f"t{number}", **fields})
-                for number, fields in enumerate(outcomes)
-            ]
-            now = time.time()
-            scored = [
-                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
-                for body in bodies
-            ]
-            learn(connection, scored, Rules(), now=now)
+        reports = [
+            {"outcome_id": f"o{number}", "task_id": f"t{number}", **fields}
+            for number, fields in enumerate(outcomes)
+        ]
+        learn_reports(engine, reports, Rules(), now=time.time())
         index_past_tasks(engine)
         engine.dispose()
 

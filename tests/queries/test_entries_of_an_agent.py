@@ -1,23 +1,19 @@
 """Patterns and lessons of an agent's runs; and answers that are kept until the project changes."""
 
-import json
 import time
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import event
 
-from tests.store.teaching import note_states_of
+from tests.store.teaching import learn_reports, note_states_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.estimates import read_estimates
 from trackrecord.resources.experience.lessons import lessons_of
 from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
 from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import scorer_of
+from trackrecord.store.database.engine import connect_store, reading
 
 SETTINGS = load_daemon_settings()
 DAY = 86_400.0
@@ -33,16 +29,10 @@ def store(store_url):
 
 
 def teach(store, *outcomes):
-    scorer = scorer_of(SETTINGS.rules)
-    batch = []
-    for fields in outcomes:
-        body = json.dumps({"success": False, **fields}).encode()
-        received = fields["timestamp"]
-        batch.append(
-            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
-        )
-    with writing(store) as connection:
-        learn(connection, batch, SETTINGS.rules, now=NOW)
+    reports = [{"success": False, **fields} for fields in outcomes]
+    learn_reports(
+        store, reports, SETTINGS.rules, now=NOW, received=lambda _, fields: fields["timestamp"]
+    )
 
 
 def run(number, source, **fields):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.store.teaching import learn_reports
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
@@ -20,10 +21,7 @@ from trackrecord.resources.experience.lessons import (
 from trackrecord.resources.prompt_documents.advice import build_advice, build_moments
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
+from trackrecord.store.database.engine import reading
 from trackrecord.wire.tried_calls import NO_FILES
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
@@ -37,16 +35,10 @@ NOW = float(int(time.time() - 30 * DAY))
 
 def teach(store, bodies, *, first=NOW):
     """Learn outcomes, one received each second."""
-    scorer = scorer_of(SETTINGS.rules)
-    batch = []
-    for number, fields in enumerate(bodies):
-        body = encode_body({"outcome_id": f"o{number}", **fields})
-        received = first + number
-        batch.append(
-            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
-        )
-    with writing(store) as connection:
-        learn(connection, batch, SETTINGS.rules, now=first)
+    reports = [{"outcome_id": f"o{number}", **fields} for number, fields in enumerate(bodies)]
+    learn_reports(
+        store, reports, SETTINGS.rules, now=first, received=lambda number, _: first + number
+    )
 
 
 def failing(number, *, error="no seat left", **fields):

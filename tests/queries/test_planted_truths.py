@@ -8,16 +8,15 @@ import random
 import pytest
 
 from tests.learning.advice.test_moments import cached
+from tests.store.teaching import learn_reports
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after
 from trackrecord.resources.experience.commands import CommandState
 from trackrecord.resources.prompt_documents.advice import build_moments
 from trackrecord.resources.reports.agents_work import told_commands, work_of_agents
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import learn
+from trackrecord.store.database.engine import reading
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.tried_calls import tried_digest, tried_run
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
@@ -114,15 +113,9 @@ def seed():
 
 def taught(store, seed):
     """A store that has learnt the sessions of a seed, in an order of its own."""
-    bodies = [encode_body(outcome_of(Session(seed, number).run())) for number in range(RUNS)]
-    random.Random(seed).shuffle(bodies)
-    scorer = scorer_of(SETTINGS.rules)
-    scored = [
-        scorer.score(decode_outcome(body), body, received_at=NOW, outcome_id="none")
-        for body in bodies
-    ]
-    with writing(store) as connection:
-        learn(connection, scored, SETTINGS.rules, now=NOW)
+    reports = [outcome_of(Session(seed, number).run()) for number in range(RUNS)]
+    random.Random(seed).shuffle(reports)
+    learn_reports(store, reports, SETTINGS.rules, now=NOW)
     return store
 
 

@@ -5,6 +5,7 @@ import re
 import msgspec
 import pytest
 
+from tests.store.teaching import learn_reports
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
@@ -20,11 +21,8 @@ from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 
 RULES = DaemonSettings().rules
 NOW = 1_780_000_000.0
@@ -45,26 +43,20 @@ def hard(store):
 
 
 def learn_all(store, counts):
-    scorer = scorer_of(RULES)
-    batch = []
-    for said, (successes, tasks) in counts.items():
-        for number in range(tasks):
-            body = encode_body(
-                {
-                    "outcome_id": f"{said} {number}",
-                    "task_id": f"{said} {number}",
-                    "project": "default",
-                    "success": number < successes,
-                    "instruction": TASK,
-                    "patterns": [said],
-                    "timestamp": NOW - number,
-                }
-            )
-            batch.append(
-                scorer.score(decode_outcome(body), body, received_at=NOW, outcome_id="none")
-            )
-    with writing(store) as connection:
-        learn(connection, batch, RULES, now=NOW)
+    reports = [
+        {
+            "outcome_id": f"{said} {number}",
+            "task_id": f"{said} {number}",
+            "project": "default",
+            "success": number < successes,
+            "instruction": TASK,
+            "patterns": [said],
+            "timestamp": NOW - number,
+        }
+        for said, (successes, tasks) in counts.items()
+        for number in range(tasks)
+    ]
+    learn_reports(store, reports, RULES, now=NOW)
     return store
 
 

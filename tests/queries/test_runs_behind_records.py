@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.store.teaching import learn_reports
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.reports.record_runs import runs_behind_record
@@ -10,10 +11,8 @@ from trackrecord.resources.reports.runs import find_run
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 
 # No Redis is there: rankings are a worker's matter then.
@@ -25,16 +24,14 @@ RECORD = competence_id("default", "book+find")
 
 def teach(store, bodies, *, first=NOW, step=1.0):
     """Learn outcomes, one received each step."""
-    scorer = scorer_of(SETTINGS.rules)
-    batch = []
-    for number, fields in enumerate(bodies):
-        received = first + number * step
-        body = encode_body({"outcome_id": f"o{received:.0f}", "timestamp": received, **fields})
-        batch.append(
-            scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
-        )
-    with writing(store) as connection:
-        learn(connection, batch, SETTINGS.rules, now=first)
+    times = [first + number * step for number in range(len(bodies))]
+    reports = [
+        {"outcome_id": f"o{at:.0f}", "timestamp": at, **fields}
+        for at, fields in zip(times, bodies, strict=True)
+    ]
+    learn_reports(
+        store, reports, SETTINGS.rules, now=first, received=lambda number, _: times[number]
+    )
 
 
 def run(number, *tools, success=True, **fields):

@@ -121,7 +121,7 @@ def test_the_nearest_id_is_a_known_one(ids, typed):
     assert all(nearest_id(each, ids) == each for each in ids)
 
 
-@pytest.mark.parametrize("place", [0, 3, 17, 30, 35])
+@pytest.mark.parametrize("place", [0, 17, 35])
 def test_the_nearest_of_many_ids_is_found_among_few_of_them(store, place):
     """Wherever the slip is: a mistyped id is compared with a bounded number of a large table's."""
     ids = [str(UUID(int=Random(number).getrandbits(128))) for number in range(3000)]

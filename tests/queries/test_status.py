@@ -6,16 +6,14 @@ from dataclasses import replace
 import pytest
 import sqlalchemy
 
+from tests.store.teaching import learn_reports
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
 from trackrecord.resources.operation.flow import Flow
 from trackrecord.resources.operation.status import _learnt, _verdict, counted
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.server_urls import without_password
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import scorer_of
+from trackrecord.store.database.engine import reading
 
 NOW = time.time() - 3600.0
 SETTINGS = DaemonSettings()
@@ -81,22 +79,18 @@ def test_numbers_agree_with_their_nouns():
 
 def taught(store, project, patterns):
     """Learn what {pattern: [(source, successes, failures)]} says."""
-    scorer = scorer_of(SETTINGS.rules)
-    batch = []
-    for name, told in patterns.items():
-        for source, *counts in told:
-            for success, count in zip((True, False), counts, strict=True):
-                for number in range(count):
-                    fields = {
-                        "outcome_id": f"{project} {name} {source} {success} {number}",
-                        "task_id": f"{name} {source} {success} {number}", "project": project,
-                        "success": success, "patterns": [name], "source": source, "timestamp": NOW,
-                    }  # fmt: skip
-                    body = encode_body(fields)
-                    outcome = decode_outcome(body)
-                    batch.append(scorer.score(outcome, body, received_at=NOW, outcome_id="none"))
-    with writing(store) as connection:
-        learn(connection, batch, SETTINGS.rules, now=NOW)
+    reports = [
+        {
+            "outcome_id": f"{project} {name} {source} {success} {number}",
+            "task_id": f"{name} {source} {success} {number}", "project": project,
+            "success": success, "patterns": [name], "source": source, "timestamp": NOW,
+        }
+        for name, told in patterns.items()
+        for source, *counts in told
+        for success, count in zip((True, False), counts, strict=True)
+        for number in range(count)
+    ]  # fmt: skip
+    learn_reports(store, reports, SETTINGS.rules, now=NOW)
 
 
 def asked_of(store, project):

@@ -1,8 +1,9 @@
 """Teaching a store outcomes, and asking for all that it then knows."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Engine, select
 
@@ -70,6 +71,31 @@ def note_states_of(
         return ()
     with writing(store) as connection:
         return note_states(connection, unnoted)
+
+
+def learn_reports(
+    store: Engine,
+    reports: Iterable[Mapping[str, Any]],
+    rules: Rules = RULES,
+    *,
+    now: float = NOW,
+    received: Callable[[int, Mapping[str, Any]], float] | None = None,
+) -> BatchChanges:
+    """Learn reports in one transaction, as a worker does.
+
+    Args:
+        store: of the outcomes.
+        reports: the fields of each.
+        rules: of scoring and of what is learnt.
+        now: when they are learnt.
+        received: when each was received, from its place and its fields; all were now if not given.
+    """
+    scorer, batch = scorer_of(rules), []
+    for number, fields in enumerate(reports):
+        body = json.dumps(fields).encode()
+        at = received(number, fields) if received else now
+        batch.append(scorer.score(decode_outcome(body), body, received_at=at, outcome_id="none"))
+    return teach(store, batch, now=now, rules=rules)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,6 @@ def test_runs_at_once_are_all_kept(history, tmp_path):
     for child in children:
         child.start()
     for child in children:
-        child.join(60)
+        child.join(200)
         assert child.exitcode == 0
     assert len(history.snapshots()) == 45

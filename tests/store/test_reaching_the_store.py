@@ -19,7 +19,7 @@ from trackrecord_cli.main import run
 
 _NOBODY = 65_534
 
-_ROUNDS, _AT_ONCE = 10, 12
+_ROUNDS, _AT_ONCE = 4, 12
 
 
 def _rounds_of_twelve(postgres_url: str | None) -> None:

@@ -36,7 +36,7 @@ _names = count(1)
 _SYSTEM_USER = "pgserver"
 # `useradd` lies here, and a minimal PATH names only /usr/bin and /bin.
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin:/usr/local/sbin"
-_PATIENCE_S = 30.0
+_PATIENCE_S = 200.0
 # The server's folder does not outlive the tests, so nothing has to reach the disk, and no test has
 # enough rows for the vacuum.
 _NOTHING_TO_KEEP = {

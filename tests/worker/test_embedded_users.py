@@ -88,7 +88,7 @@ def replies(as_nobody: list[str], place: object, *commands: str) -> list[str]:
         text=True,
         check=False,
         cwd="/",
-        timeout=60,
+        timeout=200,
     )
     return (done.stdout or done.stderr).splitlines()
 

@@ -166,7 +166,7 @@ def test_beat_says_so_once(client: redis.Redis, settings: Settings, tmp_path: Pa
             until(lambda: client.llen(queue) == 1)
         finally:
             beat.terminate()
-            beat.wait(20)
+            beat.wait(200)
     assert len(log_lines(log, "redis_full")) == 1
     assert b"Traceback" not in log.read_bytes()
 

@@ -72,7 +72,7 @@ def run(settings: Settings, program: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -180,7 +180,7 @@ def command_line(settings: Settings, *words: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 import redis
 from sqlalchemy import Engine, update
 
@@ -131,9 +132,13 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
 
 
 def test_many_lost_caches_are_built_again_in_several_goes(
-    worker: Services, store_settings: Settings, client: redis.Redis
+    worker: Services,
+    store_settings: Settings,
+    client: redis.Redis,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Neither what is spooled nor the end of the process waits for all of them."""
+    monkeypatch.setattr(jobs, "_REFRESH_SLICE_S", 0.0)
     names = [f"p{number}" for number in range(3)]
     publish(client, store_settings, *(body(n, project=name) for n, name in enumerate(names)))
     worker.drain.run()
@@ -144,7 +149,6 @@ def test_many_lost_caches_are_built_again_in_several_goes(
 
     def slow(project: str, **options: bool) -> None:
         refreshed.append(project)
-        time.sleep(1.1)  # more than one go has
         refresh(project, **options)
 
     worker.refresher.refresh = slow  # type: ignore[method-assign]

@@ -206,7 +206,7 @@ def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path
             env={**os.environ, **settings.as_environment(), "PYTHONPATH": str(tmp_path)},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=200,
         )
     assert ended.returncode != 0
     assert ended.stderr.splitlines()[-1] == "ModuleNotFoundError: no sqlalchemy"

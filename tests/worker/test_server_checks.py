@@ -165,7 +165,7 @@ def test_a_worker_of_its_own_refuses_too(
     client.config_set("maxmemory-policy", "allkeys-lru")
     log = tmp_path / "worker.log"
     with process(worker_command(named), named, log) as worker:
-        assert worker.wait(60) == 3
+        assert worker.wait(200) == 3
     assert "maxmemory-policy allkeys-lru" in log.read_text()
     assert "Traceback" not in log.read_text()
 

@@ -183,7 +183,7 @@ def test_one_is_killed_and_one_is_frozen(
                 until(lambda: len(recorded_ids(engine)) == COUNT)
                 until(lambda: client.xlen(first.keys.outcomes) == 0)
                 send(frozen, signal.SIGCONT)
-                assert [each.wait(100) for each in publishing] == [0, 0]
+                assert [each.wait(200) for each in publishing] == [0, 0]
                 client.xadd(first.keys.outcomes, {"v": "1", "body": json.dumps(told(COUNT))})
                 until(lambda: client.xlen(first.keys.outcomes) == 0)
                 until(lambda: recorded_ids(engine) == {f"o{n}" for n in range(COUNT + 1)})
@@ -247,14 +247,14 @@ def test_amendments_beside_new_outcomes(migrated_postgres_url: str, engine: Engi
     def wait(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         if statement.startswith("UPDATE projects") and not counted.is_set():
             counted.set()
-            assert resume.wait(60)
+            assert resume.wait(200)
 
     event.listen(amending, "after_cursor_execute", wait)
     try:
         with ThreadPoolExecutor(2) as pool:
             both = [patterned("new", "small steps"), patterned("old", "tests first", error_count=3)]
             first = pool.submit(Told(amending, RULES, "shop").learn, both, NOW + 1)
-            assert counted.wait(60)
+            assert counted.wait(200)
             last = [patterned("other", "tests first")]
             second = pool.submit(Told(other, RULES, "shop").learn, last, NOW + 2)
             until(lambda: is_waiting(engine))

@@ -75,7 +75,7 @@ def test_it_ends_where_its_beat_has_ended(settings: Settings, tmp_path: Path) ->
     )
     log = tmp_path / "log"
     with process([sys.executable, "-c", code], settings, log) as worker:
-        assert worker.wait(60) == 1
+        assert worker.wait(200) == 1
     assert "planted" in log.read_text()
 
 

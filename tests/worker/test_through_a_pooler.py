@@ -62,7 +62,7 @@ def command(settings: Settings, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -124,11 +124,11 @@ def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -
                 with writing(patient) as connection:
                     connection.execute(text("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE"))
                     held.set()
-                    assert release.wait(60)
+                    assert release.wait(200)
 
             with ThreadPoolExecutor(1) as pool:
                 holding = pool.submit(hold)
-                assert held.wait(60)
+                assert held.wait(200)
                 try:
                     with pytest.raises(StoreBusy), writing(quick) as connection:
                         connection.execute(text("SELECT * FROM leases"))

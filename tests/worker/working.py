@@ -105,7 +105,7 @@ def process(command: list[str], settings: Settings, log: Path) -> Iterator[subpr
     finally:
         started.terminate()
         try:
-            started.wait(20)
+            started.wait(200)
         except subprocess.TimeoutExpired:
             started.kill()
             started.wait()

@@ -82,20 +82,25 @@ def _as_told(teller: Teller, known: Known, run: AgentRun) -> Known:
 
 
 @every_story
-def test_what_is_known_of_a_story(teller: Teller, story: Story, tmp_path: Path):
-    """Instruction, verdict, grounds, calls and commits of each run.
-
-    The calls have the same names whichever agent made them.
-    """
-    runs = _read(teller, _logs(teller, story, tmp_path))
+def test_a_story(teller: Teller, story: Story, tmp_path: Path):
+    """What is known of it, what every run tells, and what is published; each time it is read."""
+    logs = _logs(teller, story, tmp_path)
+    runs = _read(teller, logs)
+    # The calls have the same names whichever agent made them.
     told = [_as_told(teller, known, run) for known, run in zip(story.known, runs, strict=True)]
     assert [_known(teller, run) for run in runs] == told
+    _check_what_every_run_tells(teller, story, runs)
+    # One that the wire accepts, and that holds neither secrets nor files.
+    for run in runs:
+        body = encode_body(outcome_of(run))
+        decode_outcome(body)
+        for text in (SECRET, PASSWORD, "PRICE = 3"):
+            assert text.encode() not in body
+    assert _read(teller, logs) == runs
 
 
-@every_story
-def test_what_every_run_tells(teller: Teller, story: Story, tmp_path: Path):
-    """Who, where, when, under an id of its own; and a sub-agent names its parent."""
-    runs = _read(teller, _logs(teller, story, tmp_path))
+def _check_what_every_run_tells(teller: Teller, story: Story, runs: list[AgentRun]) -> None:
+    """Check who, where, when, under an id of its own; and that a sub-agent names its parent."""
     assert len({run.outcome_id for run in runs}) == len(runs)
     # Codex's turns hold the time of their own.
     assert teller.source.name == "codex" or len({run.record for run in runs} - {""}) == len(runs)
@@ -109,16 +114,6 @@ def test_what_every_run_tells(teller: Teller, story: Story, tmp_path: Path):
         assert not run.parent or run.parent in {other.outcome_id for other in runs}
 
 
-@every_story
-def test_what_is_published(teller: Teller, story: Story, tmp_path: Path):
-    """Each outcome is one that the wire accepts, and holds neither secrets nor files."""
-    for run in _read(teller, _logs(teller, story, tmp_path)):
-        body = encode_body(outcome_of(run))
-        decode_outcome(body)
-        for text in (SECRET, PASSWORD, "PRICE = 3"):
-            assert text.encode() not in body
-
-
 @pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
 def test_no_kind_of_secret_is_published(teller: Teller, tmp_path: Path):
     """Wherever it was written: by a person, in a command, in its output, by the agent."""
@@ -126,13 +121,6 @@ def test_no_kind_of_secret_is_published(teller: Teller, tmp_path: Path):
     assert len(runs) >= len(SECRET_TEXTS)
     published = [encode_body(outcome_of(run)).decode() for run in runs]
     assert [part for part in PARTS if any(part[:6] in body for body in published)] == []
-
-
-@every_story
-def test_reading_twice(teller: Teller, story: Story, tmp_path: Path):
-    """The same runs, each with the same id."""
-    logs = _logs(teller, story, tmp_path)
-    assert _read(teller, logs) == _read(teller, logs)
 
 
 @every_growing_story

@@ -88,7 +88,7 @@ def bearer(api_door: Door, tokens: dict[str, str]) -> Iterator[dict[str, httpx.C
     clients = {
         name: httpx.Client(
             base_url=f"{api_door.address}/api/v1",
-            timeout=60,
+            timeout=200,
             headers={"authorization": f"Bearer {token}"},
             verify=NO_TLS,
         )

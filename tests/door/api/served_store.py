@@ -13,7 +13,7 @@ import redis
 from sqlalchemy import Engine
 
 import trackrecord
-from tests.store.teaching import note_states_of
+from tests.store.teaching import learn_reports, note_states_of
 from trackrecord.artifacts.client import store_output
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
@@ -21,10 +21,8 @@ from trackrecord.resources.access.project_store import ProjectStore, given_store
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
 
@@ -62,16 +60,10 @@ class ServedStore:
 
     def learn(self, project: str, outcomes: list[dict[str, Any]]) -> None:
         """Learn outcomes as a worker does."""
-        scorer, now = scorer_of(self.settings.rules), time.time()
-        batch = []
-        for fields in outcomes:
-            body = json.dumps({**fields, "project": project}).encode()
-            batch.append(
-                scorer.score(decode_outcome(body), body, received_at=now, outcome_id="none")
-            )
-        with writing(self.engine) as connection:
-            learn(connection, batch, self.settings.rules, now=now)
-        note_states_of(self.engine, project, now=now, rules=self.settings.rules)
+        reports = [{**fields, "project": project} for fields in outcomes]
+        now, rules = time.time(), self.settings.rules
+        learn_reports(self.engine, reports, rules, now=now)
+        note_states_of(self.engine, project, now=now, rules=rules)
 
     def fill(self, project: str) -> None:
         """Put something of everything into a project."""

@@ -3,7 +3,6 @@
 Every endpoint and every page of the tables is asked, so that a new one cannot be forgotten.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from html import unescape
@@ -13,12 +12,9 @@ import pytest
 
 from tests.door.api.served_store import MARKS, OURS, ServedStore
 from tests.door.running_door import Door
+from tests.store.teaching import learn_reports
 from tests.support.no_tls import NO_TLS
 from trackrecord.settings.service_settings import HttpSettings, RetentionSettings
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import learn
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.retention import remove_old
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
@@ -33,7 +29,7 @@ FIRST, SECOND = TODAY - 40 * DAY, TODAY - 39 * DAY
 def thinned_out(fresh_store: ServedStore) -> ServedStore:
     """A store of whose outcomes those of two days are removed, and their texts before."""
     rules = fresh_store.settings.rules
-    mark, scorer = MARKS[OURS], scorer_of(rules)
+    mark = MARKS[OURS]
     # The outcome that was recorded last is always kept.
     when = (FIRST + DAY / 4, SECOND + DAY / 4, TODAY - 15 * DAY, time.time())
     for number, received in enumerate(when):
@@ -42,10 +38,7 @@ def thinned_out(fresh_store: ServedStore) -> ServedStore:
             "project": OURS, "success": True, "strategy": f"{mark}-split", "timestamp": received,
             "criteria": {f"{mark}-clean": "helpful"}, "instruction": f"mend the {mark}",
         }  # fmt: skip
-        body = json.dumps(fields).encode()
-        outcome = scorer.score(decode_outcome(body), body, received_at=received, outcome_id="none")
-        with writing(fresh_store.engine) as connection:
-            learn(connection, [outcome], rules, now=received)
+        learn_reports(fresh_store.engine, [fields], rules, now=received)
     settings = RetentionSettings(outcomes_days=20, bodies_days=10)
     done = remove_old(fresh_store.engine, settings, rules, OURS, now=time.time())
     assert done.outcomes == 2

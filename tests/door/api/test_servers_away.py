@@ -11,7 +11,7 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.jobs import forward_spooled, learn_waiting
 from trackrecord_worker.services import Services
 
-PATIENCE_S = 60.0
+PATIENCE_S = 200.0
 
 
 @pytest.fixture

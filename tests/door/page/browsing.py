@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PHONE: Final = {"width": 360, "height": 740}
 _DESK: Final = {"width": 1280, "height": 900}
 _SEVERE: Final = ("serious", "critical")
-_PATIENCE_MS: Final = 30_000
+_PATIENCE_MS: Final = 100_000
 
 
 class Browsing:

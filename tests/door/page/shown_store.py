@@ -4,7 +4,6 @@ Two projects: "fleet" is what users have; in "hostile" every field that an agent
 hostile text (see `hostile_texts`).
 """
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,18 +14,16 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
-from tests.store.teaching import note_states_of
+from tests.store.teaching import learn_reports, note_states_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.resources.experience.competences import competences_of
 from trackrecord.resources.reports.runs import read_runs
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
 
@@ -59,22 +56,15 @@ class ShownStore:
 
     def teach(self, project: str, outcomes: Iterable[Mapping[str, Any]]) -> None:
         """Learn outcomes as a worker does; each is the body of the wire format."""
-        scorer = scorer_of(self.settings.rules)
         now = time.time()
-        batch = []
-        for number, fields in enumerate(outcomes):
-            body = json.dumps({"outcome_id": f"{project}-{number}", **fields, "project": project})
-            received = fields.get("timestamp") or now
-            batch.append(
-                scorer.score(
-                    decode_outcome(body.encode()),
-                    body.encode(),
-                    received_at=received,
-                    outcome_id="none",
-                )
-            )
-        with writing(self.engine) as connection:
-            learn(connection, batch, self.settings.rules, now=now)
+        reports = [
+            {"outcome_id": f"{project}-{number}", **fields, "project": project}
+            for number, fields in enumerate(outcomes)
+        ]
+        learn_reports(
+            self.engine, reports, self.settings.rules, now=now,
+            received=lambda _, fields: fields.get("timestamp") or now,
+        )  # fmt: skip
         note_states_of(self.engine, project, now=now, rules=self.settings.rules)
 
     def hand_out(self, project: str, given: Iterable[tuple[str, Sequence[str], bool]]) -> None:

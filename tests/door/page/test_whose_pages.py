@@ -24,7 +24,7 @@ def bearing(shown_store, page_door):
             base_url=page_door.address,
             auth=("anybody", token.token),
             headers=OWN,
-            timeout=60,
+            timeout=200,
             verify=NO_TLS,
         )
         clients.append(made)

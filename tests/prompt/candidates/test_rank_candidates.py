@@ -216,5 +216,5 @@ def test_rank_and_select_import_nothing_heavy():
         "print(json.dumps([t, [name for name in heavy if name in sys.modules]]))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True,
-                          timeout=60)  # fmt: skip
+                          timeout=200)  # fmt: skip
     assert json.loads(done.stdout) == ["## Tasks\n\nx", []]
