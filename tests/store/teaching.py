@@ -63,7 +63,7 @@ def teach(
 def note_states_of(
     store: Engine, project: str = "default", *, now: float = NOW, rules: Rules = RULES
 ) -> tuple[Transition, ...]:
-    """Note what has become of a project's patterns, as whoever refreshes its rankings does."""
+    """Note the states of a project's patterns, as a worker does that refreshes its rankings."""
     with reading(store) as connection:
         _, found = rank_project(connection, project, rules, now=now)
         unnoted = unnoted_states(connection, project, found, rules, now=now)

@@ -78,7 +78,7 @@ def test_who_when_and_why_are_kept_once_each(known):
     note_states_of(known, now=NOW + 2)
     by_hand(known, "reset", at=NOW + 3)
     found = [
-        (each.before, each.after, each.decision, each.actor, each.reason, each.at)
+        (each.before, each.after, each.decision, each.by, each.reason, each.at)
         for each in history(known)
         if each.aspect == "maturity"
     ]

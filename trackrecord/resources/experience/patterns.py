@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
     from trackrecord.learning.patterns.standing import Standing
     from trackrecord.prompt.documents.rankings_document import RankedPattern
-    from trackrecord.store.patterns.read import PatternChange
 
     from .pattern_standings import PatternPlace
 
@@ -239,11 +238,6 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     by: str | None
     reason: str | None
 
-    @classmethod
-    def of(cls, stored: PatternChange) -> Self:
-        """Return a change on record as an answer."""
-        return cls.taken(stored, by=stored.actor)
-
 
 class PatternDetails(PatternAnswer, frozen=True, kw_only=True):
     """A pattern with what led to where it stands.
@@ -441,7 +435,7 @@ def details_of(it: Transaction, pattern_id: str, *, examples: int | None = None)
     return PatternDetails.of(
         pattern,
         examples=tuple(map(ExampleAnswer.taken, observed)),
-        history=tuple(map(PatternChangeAnswer.of, changes)),
+        history=tuple(map(PatternChangeAnswer.taken, changes)),
         _pattern=pattern,
     )
 

@@ -1,4 +1,4 @@
-"""Which patterns are named by something on record, and dropping those that are not."""
+"""The patterns that something on record names, and dropping those that nothing does."""
 
 from collections.abc import Collection
 from typing import Final

@@ -1,8 +1,8 @@
 """Reading patterns: their evidence, their examples and their history."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
@@ -22,39 +22,6 @@ from .transitions import evidence_of
 
 _AT_ONCE = 500
 EXAMPLES_SHOWN: Final = 10
-
-
-@dataclass(frozen=True)
-class PatternChange:
-    """One recorded change of state, with the numbers of its moment.
-
-    Attributes:
-        at: when, seconds since the epoch.
-        aspect: "maturity" or "inversion".
-        before: the state it left, None for its first one.
-        after: the state it came to.
-        helpful: the helpful verdicts; None here and below where some of them are forgotten.
-        neutral: the neutral ones.
-        harmful: the harmful ones.
-        decayed_helpful: the helpful ones, each weighed by its age.
-        decayed_harmful: the harmful ones, each weighed by its age.
-        decision: what was decided by hand; None where the evidence brought it about.
-        actor: who decided.
-        reason: why.
-    """
-
-    at: float
-    aspect: str
-    before: str | None
-    after: str
-    helpful: int | None
-    neutral: int | None
-    harmful: int | None
-    decayed_helpful: float | None
-    decayed_harmful: float | None
-    decision: str | None = None
-    actor: str | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -250,21 +217,23 @@ def read_examples(
     return [Example(*row) for row in connection.execute(query)]
 
 
-def read_changes(connection: Connection, project_id: int, slug: str) -> list[PatternChange]:
-    """A pattern's recorded changes of state, oldest first."""
-    made = pattern_decisions.c
+def read_changes(connection: Connection, project_id: int, slug: str) -> Sequence[Any]:
+    """Return a pattern's recorded changes of state, oldest first.
+
+    Each has the moment, the aspect, the states before and after, the numbers of the moment (None
+    where some of what they counted is forgotten), and the decision by hand, who made it and why.
+    """
+    made, change = pattern_decisions.c, pattern_transitions.c
     query = (
-        select(pattern_transitions, made.action, made.actor, made.reason)
-        .join(patterns, patterns.c.id == pattern_transitions.c.pattern_id)
-        .outerjoin(pattern_decisions, made.id == pattern_transitions.c.decision_id)
-        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
-        .order_by(pattern_transitions.c.id)
-    )
-    return [
-        PatternChange(
-            row.at, row.aspect, row.before, row.after,
-            row.helpful, row.neutral, row.harmful, row.decayed_helpful, row.decayed_harmful,
-            row.action, row.actor, row.reason,
+        select(
+            change.at, change.aspect, change.before, change.after,
+            change.helpful, change.neutral, change.harmful,
+            change.decayed_helpful, change.decayed_harmful,
+            made.action.label("decision"), made.actor.label("by"), made.reason,
         )
-        for row in connection.execute(query)
-    ]  # fmt: skip
+        .join(patterns, patterns.c.id == change.pattern_id)
+        .outerjoin(pattern_decisions, made.id == change.decision_id)
+        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+        .order_by(change.id)
+    )  # fmt: skip
+    return connection.execute(query).all()
