@@ -381,11 +381,10 @@ def _words(process: psutil.Process) -> list[str]:
 
 def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
-    with (
-        EmbeddedRedis(settings.embedded_redis_folder, settings.embedded_redis_socket) as server,
-        server.client() as client,
-    ):
-        publish(client, settings, body(1))
+    before = up()
+    before.until_up()
+    before.process.terminate()
+    assert before.process.wait(PATIENCE_S) == 0
     for file in (settings.home / "redis").rglob("*.aof"):
         file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
     said = up().refusal()
