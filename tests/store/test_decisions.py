@@ -9,6 +9,7 @@ from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, stand
 from trackrecord.errors import DecisionRefused
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.intake.intake import learn
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
@@ -149,3 +150,18 @@ def test_many_flips_are_noted_once_each_by_two_workers(store, store_url):
     for each in kept:
         share = (each.harmful + each.neutral) / (each.helpful + each.harmful + each.neutral)
         assert (share >= 0.6 - 1e-9) is (each.after == "inverted")
+
+
+def test_who_notes_states_waits_for_no_batch(known, store_url):
+    """What a batch is still writing is noted afterwards; the rest at once."""
+    if known.dialect.name == "sqlite":
+        pytest.skip("SQLite lets one write at a time")
+    teach(known, [*reports(9, start=10), outcome(99, patterns=["other"])])
+    other = connect_store(store_url, timeout_s=20.0)
+    try:
+        with writing(other) as connection:
+            learn(connection, reports(1, start=50), RULES, now=NOW)
+            assert [each.slug for each in note_states_of(known)] == ["other"]
+    finally:
+        other.dispose()
+    assert [(each.slug, each.after) for each in note_states_of(known)] == [("plan", "proven")]

@@ -20,7 +20,7 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
 
 from ..outcomes.projects import project_id_of
-from ..outcomes.recorded_rules import held_bases, read_bases
+from ..outcomes.recorded_rules import hold_bases, read_bases
 from .speakers import speakers_of_patterns
 from .tables import pattern_transitions, patterns
 
@@ -223,13 +223,13 @@ def unnoted_states(
 def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transition, ...]:
     """Write changes of state down; return those that no other worker was quicker to note.
 
+    Patterns that others are writing are left to the next refresh: nobody waits for a list.
+
     Args:
         connection: within a writing transaction.
         unnoted: the changes.
     """
-    # Alone: nobody else changes states or sums of the project meanwhile.
-    held = held_bases(connection, [unnoted.project_id], alone=True)
-    if held.get(unnoted.project_id) != unnoted.bases:
+    if hold_bases(connection, unnoted.project_id) != unnoted.bases:
         return ()
     alike = defaultdict[tuple[str, str | None, str], list[Transition]](list)
     for change in unnoted.changes:
@@ -254,9 +254,10 @@ def _noted(connection: Connection, alike: Sequence[Transition]) -> Iterator[Tran
     else:
         is_still = own.reported_inverted != (first.after == INVERTED)
         values = {"reported_inverted": first.after == INVERTED}
-    ids = [change.pattern_id for change in alike]
-    changed = update(patterns).where(own.id.in_(ids), is_still).values(values).returning(own.id)
-    held = set(connection.execute(changed).scalars())
+    named = own.id.in_([change.pattern_id for change in alike])
+    free = select(own.id).where(named, is_still).with_for_update(skip_locked=True)
+    held = set(connection.execute(free).scalars())
+    connection.execute(update(patterns).where(own.id.in_(held)).values(values))
     return (change for change in alike if change.pattern_id in held)
 
 
