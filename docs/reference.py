@@ -5,12 +5,10 @@ that was forgotten.
 """
 
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 import click
 
@@ -28,8 +26,7 @@ DOCS = Path(__file__).parent
 BEGIN = "<!-- written by docs/reference.py -->"
 END = "<!-- end -->"
 
-# Taken by as many commands, an option is described once, at the top of the page, with all orders.
-_MANY_COMMANDS = 3
+_WHOLE_SENTENCE = 1000
 # Defaults that depend on the machine, and those that another setting makes up for.
 _DEFAULTS = {"home": "the user's data folder, `~/.local/share/trackrecord` on Linux"}
 _RULES = {
@@ -100,7 +97,7 @@ def _rules_table(name: str, rules: "DataclassInstance") -> str:
     return _table(("variable", "default", "meaning"), rows)
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [columns, tuple("---" for _ in columns), *rows]
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
@@ -110,11 +107,14 @@ def _cell(text: str) -> str:
 
 
 def commands_reference() -> str:
-    """The sections of commands.md; the top of the page describes what several commands take."""
-    every = list(leaves())
-    lines = Counter(line for _, command, ctx in every for line in _options(command, ctx))
-    usual = {line for line, n in lines.items() if n >= _MANY_COMMANDS and "[required]" not in line}
-    return "\n\n".join(_section(path, command, ctx, usual) for path, command, ctx in every)
+    """The table of commands.md: each command, and the first sentence of its help."""
+    return _table(
+        ("command", "for"),
+        [
+            (f"`{path}`", command.get_short_help_str(_WHOLE_SENTENCE))
+            for path, command, _ in leaves()
+        ],
+    )
 
 
 def leaves() -> Iterator[tuple[str, click.Command, click.Context]]:
@@ -132,36 +132,6 @@ def _leaves(
         child = command.get_command(ctx, name)
         if child is not None:
             yield from _leaves(child, click.Context(child, info_name=name, parent=ctx))
-
-
-def _section(path: str, command: click.Command, ctx: click.Context, usual: set[str]) -> str:
-    parts = [f"## `{path}`", _help(command)]
-    arguments = [each for each in command.collect_usage_pieces(ctx) if each != "[OPTIONS]"]
-    if arguments:  # else the heading is the usage
-        parts.append(f"```text\n{' '.join([path, '[OPTIONS]', *arguments])}\n```")
-    options = _options(command, ctx)
-    lines = [line for line in options if line not in usual]
-    if names := [line.split("`")[1] for line in options if line in usual]:
-        lines.append(f"- `{', '.join(names)}`")
-    return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
-
-
-def _options(command: click.Command, ctx: click.Context) -> list[str]:
-    return [line for each in command.params if (line := _option(each, ctx))]
-
-
-def _help(command: click.Command) -> str:
-    paragraphs = (command.help or "").split("\n\n")
-    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
-
-
-def _option(parameter: click.Parameter, ctx: click.Context) -> str | None:
-    record: Any = parameter.get_help_record(ctx)
-    if record is None or isinstance(parameter, click.Argument):  # the usage names arguments
-        return None
-    names, meaning = record
-    meaning = re.sub(r"; with a minus .+ first|Show at .+ \(all\).+", "", " ".join(meaning.split()))
-    return f"- `{names}`" + (f": {meaning}" if meaning else "")
 
 
 PAGES = {"settings.md": settings_reference, "commands.md": commands_reference}
