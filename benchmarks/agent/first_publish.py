@@ -18,6 +18,7 @@ from trackrecord.settings.settings import Settings
 
 UNIT = "ms"
 _FLOOR_MS = 2.0
+_ATTEMPT_FLOOR_MS = 3.0
 _IMPORT_FLOOR_MS = 100.0
 _RSS_FLOOR_MB = 25.0
 _RSS_PROCESSES = 5
@@ -26,12 +27,13 @@ _TIMEOUT_S = 60.0
 _TIMED = """
 import time
 {before}
-started = time.perf_counter()
+started = time.{clock}()
 {work}
-print((time.perf_counter() - started) * 1000)
+print((time.{clock}() - started) * 1000)
 """
 _IMPORT = "import trackrecord"
 _CALL = 'trackrecord.publish(task_id="task-1", success=True, duration_ms=81_000)'
+_ATTEMPT = 'with trackrecord.attempt("task-1"):\n    pass'
 _PUBLISH = f"{_IMPORT}\n{_CALL}"
 # What trackrecord installs for an agent does not bring OpenTelemetry; redis imports its SDK where
 # it is there, as in the environment of the developers.
@@ -54,6 +56,10 @@ def measure(scale: Scale) -> Measured:
         for work in (_READ, _IMPORTS):
             _run(settings, work)  # compiles what the others load
         calls = [_inside(settings, _CALL, before=_IMPORT) for _ in range(scale.processes)]
+        attempts = [
+            _inside(settings, _ATTEMPT, before=_IMPORT, clock="thread_time")
+            for _ in range(scale.processes)
+        ]
         own_imports = [_inside(settings, _IMPORT) for _ in range(scale.processes)]
         imports = [_inside(settings, _IMPORTS) for _ in range(scale.processes)]
         bare = _resident(settings, "pass")
@@ -66,7 +72,10 @@ def measure(scale: Scale) -> Measured:
         f"{scale.processes} fresh processes of each kind, Redis up",
         (
             Figure("first publish(), median", median(calls), UNIT, at_most(_FLOOR_MS)),
-            Figure("first publish(), p99", percentile(calls, 0.99), UNIT),
+            Figure(
+                "first attempt, the agent's thread, processor time, median",
+                median(attempts), UNIT, at_most(_ATTEMPT_FLOOR_MS),
+            ),
             Figure(
                 "import trackrecord, p99",
                 percentile(own_imports, 0.99), UNIT, at_most(_IMPORT_FLOOR_MS),
@@ -94,8 +103,10 @@ def measure(scale: Scale) -> Measured:
     )  # fmt: skip
 
 
-def _inside(settings: Settings, work: str, *, before: str = "") -> float:
-    return float(_run(settings, _TIMED.format(work=work, before=before)))
+def _inside(
+    settings: Settings, work: str, *, before: str = "", clock: str = "perf_counter"
+) -> float:
+    return float(_run(settings, _TIMED.format(work=work, before=before, clock=clock)))
 
 
 def _resident(settings: Settings, work: str) -> float:

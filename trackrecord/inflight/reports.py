@@ -3,7 +3,6 @@
 import os
 import re
 import time
-from hashlib import blake2b
 from typing import Final
 
 import msgspec
@@ -159,6 +158,8 @@ def checked_project(project: object) -> str | None:
 
 def task_digest(task_id: str) -> str:
     """Return a task's digest for keys and ids: letters and digits only."""
+    from hashlib import blake2b  # it loads OpenSSL, which an attempt without an error needs not
+
     return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import msgspec
 
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
-from trackrecord.inflight.classification import classify, classify_text
 from trackrecord.inflight.errors import (
     ERROR_TYPES,
     ErrorStats,
@@ -25,7 +24,6 @@ from trackrecord.inflight.errors import (
     TaskError,
     TaskInFlight,
 )
-from trackrecord.inflight.listing import ErrorFilter, newest_errors
 from trackrecord.inflight.reports import (
     AttemptEnd,
     ErrorReport,
@@ -33,7 +31,6 @@ from trackrecord.inflight.reports import (
     checked_task_id,
     error_report,
 )
-from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.process.forking import not_while_forking
@@ -278,6 +275,9 @@ def report_error(
 
 
 def _type_of(error: object, message: str, *, of_tool: bool) -> ErrorType:
+    # Its expressions take long to compile, and most attempts meet no error.
+    from trackrecord.inflight.classification import classify, classify_text
+
     found = classify(error) if isinstance(error, BaseException) else classify_text(message)
     # Whatever else went wrong in a tool is a failure of the tool.
     return "tool_failure" if found == "unknown" and of_tool else found
@@ -334,6 +334,8 @@ def list_errors(
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
+    from trackrecord.inflight.listing import ErrorFilter, newest_errors
+
     if category is not None and category not in ERROR_TYPES:
         reason = f"an error's category is one of {', '.join(ERROR_TYPES)}"
         raise InvalidErrorReport(reason)
@@ -384,6 +386,8 @@ def error_context(
     if known.problem is not None:
         _notices.say("no_context", f"prompts lack earlier errors: {known.problem}")
         return ""
+    from trackrecord.inflight.retry_text import retry_text
+
     return retry_text(
         known.task,
         known.rules,
