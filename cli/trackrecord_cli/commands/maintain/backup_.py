@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord.resources.operation.flow import read_flow
+from trackrecord.resources.operation.status import counted
+from trackrecord.store.transfer.backup import write_backup
 
 from ...access import open_redis, open_store, settings_for
 from ...arguments.options import json_option
@@ -29,9 +32,6 @@ def command(file: Path, *, as_json: bool) -> None:
     learnt; `trackrecord restore FILE` brings it back. Outcomes go on being learnt meanwhile. A
     PostgreSQL database is backed up by pg_dump.
     """
-    from trackrecord.resources.operation.status import counted
-    from trackrecord.store.transfer.backup import write_backup
-
     settings, _ = settings_for(None)
     with open_store(settings) as engine, working("copying the database"):
         waiting = _waiting(settings)
@@ -57,8 +57,6 @@ def command(file: Path, *, as_json: bool) -> None:
 
 def _waiting(settings: DaemonSettings) -> int | None:
     """Return how many entries wait in the stream; None where Redis does not answer."""
-    from trackrecord.resources.operation.flow import read_flow
-
     with suppress(ServerUnavailable), open_redis(settings) as client:
         flow = read_flow(client, settings.keys)
         return flow.waiting + flow.pending

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from trackrecord.embeddings.embedder import embed_everything
+from trackrecord.learning.text.times import iso
+from trackrecord.process.logs import configure_logs
+from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.paging import Order, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant
+from trackrecord.resources.operation.status import counted
+from trackrecord.store.competences.consolidation.runs import read_runs
+from trackrecord.store.database.engine import reading
+from trackrecord.store.intake.status import read_store_status
+from trackrecord_consolidation.run import consolidate
 
 from ...access import open_store, read_store, settings_for
 from ...arguments.options import json_option, project_option, sort_option
@@ -74,9 +83,6 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.competences.consolidation.runs import read_runs
-
     row = project_row(connection, project)
     runs = read_runs(connection, ConsolidationRun, row, limit=None)
     return ConsolidationRuns(project, tuple(runs))
@@ -123,13 +129,6 @@ def command(
     if history:
         _show_history(project, limit or _FEW, order, as_json=as_json)
         return
-    from trackrecord.embeddings.embedder import embed_everything
-    from trackrecord.process.logs import configure_logs
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.database.engine import reading
-    from trackrecord.store.intake.status import read_store_status
-    from trackrecord_consolidation.run import consolidate
-
     configure_logs("warning")
     settings, project = settings_for(project)
     with (
@@ -168,8 +167,6 @@ def command(
 
 
 def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
-    from trackrecord.learning.text.times import iso
-
     with read_store(project) as (connection, _, name):
         every = last_runs(connection, name)
     newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
@@ -201,8 +198,6 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
 
 
 def _document(report: RunReport) -> dict[str, Any]:
-    from trackrecord.learning.text.times import iso
-
     return {
         **asdict(report),
         "started_at": iso(report.started_at),
@@ -211,8 +206,6 @@ def _document(report: RunReport) -> dict[str, Any]:
 
 
 def _summary(report: RunReport, *, dry_run: bool) -> str:
-    from trackrecord.resources.operation.status import counted
-
     would = "would be " if dry_run else ""
     return (
         f"{counted(report.episodes_read, 'new episode')} of "

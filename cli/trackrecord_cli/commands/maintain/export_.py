@@ -13,6 +13,11 @@ from typing import BinaryIO
 
 import click
 
+from trackrecord.resources.access.project_rows import project_row, removed_notes
+from trackrecord.resources.operation.status import counted
+from trackrecord.store.database.leases import repeatable_read
+from trackrecord.store.transfer.export import export_project
+
 from ...access import read_store
 from ...arguments.options import project_option
 from ...output.screen import progress_bar, telling_what_was_done
@@ -29,11 +34,6 @@ def command(file: str, project: str | None) -> None:
     same project of it in another store, or another project in this one. Artifacts, which are files,
     and errors of tasks in flight are not part of it.
     """
-    from trackrecord.resources.access.project_rows import project_row, removed_notes
-    from trackrecord.resources.operation.status import counted
-    from trackrecord.store.database.leases import repeatable_read
-    from trackrecord.store.transfer.export import export_project
-
     where = "standard output holds a part only" if file == "-" else f"{file} was not written"
     with (
         telling_what_was_done(lambda: f"the export is not complete: {where}"),

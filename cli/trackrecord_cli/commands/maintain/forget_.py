@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.process.logs import configure_logs
+from trackrecord_capture.forgetting.call import opened, subject_of
+
 from ...access import open_store, settings_for
 from ...arguments.decision_options import actor_option
 from ...arguments.options import PROJECT_NAME, Read, json_option, name_of
@@ -56,9 +59,6 @@ def command(
     had ever come. What is forgotten does not come back when it is delivered or read again. It
     cannot be undone: on a terminal the command asks first, elsewhere --yes is needed.
     """
-    from trackrecord.process.logs import configure_logs
-    from trackrecord_capture.forgetting.call import opened, subject_of
-
     configure_logs("warning")
     settings, own = settings_for(None)
     subject = subject_of(source=source, task=task, project=project, default=own)

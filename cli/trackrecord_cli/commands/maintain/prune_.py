@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.text.times import iso
+from trackrecord.process.logs import configure_logs
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.operation.status import counted
+from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.projects import project_names
+from trackrecord_consolidation.retention import remove_old
 
 from ...access import open_store, settings_for
 from ...arguments.options import PROJECT_NAME, json_option
@@ -37,13 +45,6 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
     The nightly job does the same after it has consolidated. Outcomes keep counting; see
     docs/cost-and-removal.md for what can no longer be answered. It cannot be undone.
     """
-    from trackrecord.process.logs import configure_logs
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.settings.service_settings import RetentionSettings
-    from trackrecord.store.database.engine import reading
-    from trackrecord.store.outcomes.projects import project_names
-    from trackrecord_consolidation.retention import remove_old
-
     configure_logs("warning")
     settings, _ = settings_for(None)
     if settings.retention == RetentionSettings():
@@ -79,8 +80,6 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
 
 
 def _document(removed: Removed) -> dict[str, Any]:
-    from trackrecord.learning.text.times import iso
-
     return {
         "project": removed.project,
         "outcomes": removed.outcomes,
@@ -91,8 +90,6 @@ def _document(removed: Removed) -> dict[str, Any]:
 
 
 def _show(done: list[Removed], *, dry_run: bool) -> None:
-    from trackrecord.resources.operation.status import counted
-
     some = [each for each in done if each.outcomes or each.bodies]
     if some:
         rows = [(each.project, each.outcomes, each.bodies) for each in some]

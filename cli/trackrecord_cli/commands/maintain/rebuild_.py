@@ -7,6 +7,15 @@ from typing import Any
 
 import click
 
+from trackrecord.process.logs import configure_logs
+from trackrecord.resources.access.project_rows import project_row, removed_notes
+from trackrecord.resources.operation.status import counted
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.projects import count_outcomes
+from trackrecord_consolidation.rebuild import rebuild_competences
+
 from ...access import open_store, settings_for
 from ...arguments.options import json_option, project_option
 from ...output.screen import print_json, telling_what_was_done, working
@@ -24,14 +33,6 @@ def command(project: str | None, *, as_json: bool) -> None:
     of scoring was changed, and harmless otherwise. New outcomes of the project wait in the stream
     meanwhile.
     """
-    from trackrecord.process.logs import configure_logs
-    from trackrecord.resources.access.project_rows import project_row, removed_notes
-    from trackrecord.store.competences.rebuild_credit import rebuild_credit
-    from trackrecord.store.database.engine import writing
-    from trackrecord.store.intake.rebuild import rebuild_patterns
-    from trackrecord.store.outcomes.projects import count_outcomes
-    from trackrecord_consolidation.rebuild import rebuild_competences
-
     configure_logs("warning")
     settings, project = settings_for(project)
     started = time.perf_counter()
@@ -70,8 +71,6 @@ def command(project: str | None, *, as_json: bool) -> None:
 
 
 def _summary(document: dict[str, Any]) -> str:
-    from trackrecord.resources.operation.status import counted
-
     return (
         f"{counted(document['outcomes'], 'outcome')}, {counted(document['patterns'], 'pattern')}, "
         f"{document['criteria']} criteria and {counted(document['episodes'], 'episode')} "

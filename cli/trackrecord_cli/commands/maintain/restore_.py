@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
+from trackrecord.redis.signs_of_life import LIFETIME_S
+from trackrecord.resources.operation.flow import read_flow
+from trackrecord.resources.operation.status import counted
+from trackrecord.store.database.migrate import store_at
+from trackrecord.store.transfer.backup import count_store, restore_backup
+from trackrecord_capture.history.state import forget_positions
+from trackrecord_worker.up.home_lock import take_home
 
 from ...access import open_redis, settings_for
 from ...arguments.options import json_option
@@ -34,12 +41,6 @@ def command(file: Path, *, yes: bool, as_json: bool) -> None:
     is published or read again: the next `trackrecord import` reads all logs anew. Stop `trackrecord
     up` and all workers first. A PostgreSQL database is restored by pg_restore.
     """
-    from trackrecord.resources.operation.status import counted
-    from trackrecord.store.database.migrate import store_at
-    from trackrecord.store.transfer.backup import count_store, restore_backup
-    from trackrecord_capture.history.state import forget_positions
-    from trackrecord_worker.up.home_lock import take_home
-
     settings, _ = settings_for(None)
     _check_no_worker(settings)
     url = settings.effective_database_url
@@ -66,9 +67,6 @@ def command(file: Path, *, yes: bool, as_json: bool) -> None:
 
 def _check_no_worker(settings: DaemonSettings) -> None:
     """Check that no worker is running, of another home or machine either."""
-    from trackrecord.redis.signs_of_life import LIFETIME_S
-    from trackrecord.resources.operation.flow import read_flow
-
     with suppress(ServerUnavailable), open_redis(settings) as client:
         if read_flow(client, settings.keys).workers:
             message = (

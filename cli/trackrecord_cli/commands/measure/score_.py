@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from trackrecord.learning.outcomes.scoring import reasoning
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import STRATEGY, scorer_of
+from trackrecord_producers.importers.jsonl import read_outcomes
+from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
+
 from ...access import settings_for
 from ...arguments.options import json_option, project_option
+from ...arguments.outcome_input import say_bad_lines
 from ...output.screen import print_json, print_table
 
 if TYPE_CHECKING:
@@ -24,11 +31,6 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     They are read as `trackrecord publish` reads them. The strategies are those that an outcome
     names, or that are recognised in its description.
     """
-    from trackrecord_producers.importers.jsonl import read_outcomes
-    from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
-
-    from ...arguments.outcome_input import say_bad_lines
-
     settings, project = settings_for(project)
     most = settings.max_body_bytes
     scored: list[dict[str, Any]] = []
@@ -52,10 +54,6 @@ def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
 
 
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
-    from trackrecord.learning.outcomes.scoring import reasoning
-    from trackrecord.wire.outcome import decode_outcome
-    from trackrecord.wire.outcome_scorer import STRATEGY, scorer_of
-
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
     scorer = scorer_of(settings.rules)
     strategies = [touch.slug for touch in scorer.touches(outcome) if touch.kind == STRATEGY]

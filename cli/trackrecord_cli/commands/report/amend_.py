@@ -8,6 +8,9 @@ import click
 
 from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_store import open_project
+from trackrecord.resources.reports.amendments import amend_runs
+from trackrecord.resources.reports.runs import RunAnswer, find_run, runs_of_commit
+from trackrecord.store.database.engine import reading
 from trackrecord.wire.join import EVIDENCE
 
 from ...access import TypedId, own_store
@@ -67,10 +70,6 @@ def command(
         raise click.UsageError(message)
     about = None if outcome_id is None else TypedId(outcome_id, ("outcome",))
     with own_store(project, about) as name, open_project(name) as store:
-        from trackrecord.resources.reports.amendments import amend_runs
-        from trackrecord.resources.reports.runs import RunAnswer, find_run, runs_of_commit
-        from trackrecord.store.database.engine import reading
-
         with reading(store.engine) as connection:
             amended: list[RunAnswer]
             if commit is not None:

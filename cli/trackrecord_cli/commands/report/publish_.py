@@ -6,8 +6,13 @@ from typing import BinaryIO
 
 import click
 
+from trackrecord_producers.importers.jsonl import read_outcomes
+from trackrecord_producers.publishing.checked_outcomes import given_outcomes
+
 from ...access import open_redis, settings_for
 from ...arguments.options import json_option, project_option
+from ...output.screen import telling_what_was_done, working
+from ...publishing import Publication, find_known, report, so_far, wait_until_learnt
 
 
 @click.command("publish")
@@ -21,12 +26,6 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     A bad line is named by its number; the good ones go through. An outcome without an outcome_id
     gets one from its content, so publishing the same file twice changes nothing.
     """
-    from trackrecord_producers.importers.jsonl import read_outcomes
-    from trackrecord_producers.publishing.checked_outcomes import given_outcomes
-
-    from ...output.screen import telling_what_was_done, working
-    from ...publishing import Publication, find_known, report, so_far, wait_until_learnt
-
     settings, project = settings_for(project)
     most = settings.max_body_bytes
     publication: Publication | None = None
