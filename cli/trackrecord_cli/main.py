@@ -25,14 +25,15 @@ from trackrecord.errors import (
 )
 
 from .group import CommandGroup
-from .output.missing_packages import explain_missing, is_ours
+from .output.file_problems import explain_file, explain_missing, is_ours
 
 # What a person looks for together, with the first line of each command's help, by the room of
 # `commands/` that they are in. A command is imported when it is called: `--help` shows these lines
 # without importing any of them. A test compares them with the commands' own help.
 _SECTIONS = {
     "Start": ("start", {
-        "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+        "up": "Run everything in the foreground, until Ctrl-C, or in the background.",
+        "down": "Stop what `trackrecord up` runs in the home, and wait until it has ended.",
         "open": "Open the page in a browser, signed in.",
         "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
         "install": "Make coding agents report their runs by themselves.",
@@ -179,8 +180,6 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        from .output.file_problems import explain_file
-
         _say(explain_file(error))
         return WRONG_USE
     return result if isinstance(result, int) else 0
