@@ -11,7 +11,6 @@ from typing import Any, Final, Never, Self, TypeVar, Unpack
 
 import msgspec
 
-from trackrecord.inflight.classification import classify_failure
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.outcome import encode_body
@@ -445,6 +444,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 def mode_of(error: BaseException) -> str:
     """Return the failure mode of an attempt that ended with an exception."""
     try:
+        from trackrecord.inflight.classification import classify_failure
+
         return classify_failure(error)
     except Exception:  # noqa: BLE001 - an agent's own exceptions may be of any making
         return "unknown"

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import msgspec
 
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
-from trackrecord.inflight.classification import classify, classify_text
 from trackrecord.inflight.errors import (
     ERROR_TYPES,
     ErrorStats,
@@ -33,7 +32,6 @@ from trackrecord.inflight.reports import (
     checked_task_id,
     error_report,
 )
-from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.process.forking import not_while_forking
@@ -278,6 +276,9 @@ def report_error(
 
 
 def _type_of(error: object, message: str, *, of_tool: bool) -> ErrorType:
+    # Their patterns take a process 20 ms to compile: one without errors never needs them.
+    from trackrecord.inflight.classification import classify, classify_text
+
     found = classify(error) if isinstance(error, BaseException) else classify_text(message)
     # Whatever else went wrong in a tool is a failure of the tool.
     return "tool_failure" if found == "unknown" and of_tool else found
@@ -384,6 +385,8 @@ def error_context(
     if known.problem is not None:
         _notices.say("no_context", f"prompts lack earlier errors: {known.problem}")
         return ""
+    from trackrecord.inflight.retry_text import retry_text
+
     return retry_text(
         known.task,
         known.rules,

@@ -64,7 +64,7 @@ _REMINDED = "told once a session that nothing has checked its last edit; `--no-r
 @click.option(
     "--service",
     is_flag=True,
-    help="Have the system start `trackrecord up` now and at each login: a service of systemd's or "
+    help="Let the system start `trackrecord up` now and at each login: a service of systemd's or "
     "launchd's, for this user.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
@@ -122,11 +122,11 @@ def _install(
 
     try:
         plan = plan_install(agent, home, **asked)
+        if is_done:
+            install(agent, home, plan)
         show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=with_lines)
         if plan.chosen.reminds:
             click.echo(f"{agent.label}: {_REMINDED}")
-        if is_done:
-            install(agent, home, plan)
     except DraftRefused as error:
         show_note(agent.label, str(error))
         return False
