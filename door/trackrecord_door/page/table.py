@@ -43,15 +43,16 @@ class Action:
     of_all_projects: bool = False
 
 
+# The first four are always seen, the others behind "More".
 NAVIGATION: Final = (
     ("/", "Overview"),
+    ("/runs", "Runs"),
     ("/commands", "Commands"),
     ("/lessons", "Lessons"),
     ("/patterns", "Patterns"),
     ("/procedures", "Procedures"),
     ("/memories", "Memories"),
     ("/criteria", "Criteria"),
-    ("/runs", "Runs"),
     ("/prompt", "Prompt"),
     ("/dead-letters", "Dead letters"),
     ("/effect", "Effect"),

@@ -22,3 +22,11 @@ for (const slider of document.querySelectorAll("input[type=range]")) {
   const shown = slider.parentElement.querySelector("output");
   if (shown) slider.addEventListener("input", () => { shown.value = slider.value; });
 }
+// What stands beside the button is copied, where the browser lets a page do so.
+for (const button of navigator.clipboard ? document.querySelectorAll("[data-copy]") : []) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
