@@ -87,6 +87,7 @@ _SECTIONS = {
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
 COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}
 
+_NAME = "trackrecord"
 NO = 1
 WRONG_USE = 2
 UNREACHABLE = 3
@@ -154,7 +155,9 @@ def run(arguments: list[str]) -> int:
     """Run one command; every failure that a person can cause is one line on standard error."""
     try:
         _check_encoding(arguments)
-        result = cli.main(args=arguments, prog_name="trackrecord", standalone_mode=False)
+        result = cli.main(
+            args=_with_help(arguments), prog_name="trackrecord", standalone_mode=False
+        )
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return WRONG_USE
@@ -183,6 +186,11 @@ def run(arguments: list[str]) -> int:
         _say(explain_file(error))
         return WRONG_USE
     return result if isinstance(result, int) else 0
+
+
+def _with_help(arguments: list[str]) -> list[str]:
+    """Return the arguments, where `help COMMAND` is `COMMAND --help`."""
+    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments
 
 
 def _check_encoding(arguments: list[str]) -> None:

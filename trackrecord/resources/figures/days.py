@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.numbers.decay import DAY
-from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.store.advice.hints import read_hints
 from trackrecord.store.advice.run_records import marks_since
@@ -33,9 +32,6 @@ class Day:
         successes: those whose task reached its goal.
         failures: those whose task did not.
         without_verdict: those of which nobody knows.
-        rate: successes ÷ outcomes with a verdict; None where fewer than half have one.
-        low: where the 95% interval of the rate begins.
-        high: where it ends.
     """
 
     day: str
@@ -43,9 +39,6 @@ class Day:
     successes: int
     failures: int
     without_verdict: int
-    rate: float | None
-    low: float | None
-    high: float | None
 
 
 def outcomes_by_day(connection: Connection, project: str, *, days: int, until: float) -> list[Day]:
@@ -67,18 +60,12 @@ def outcomes_by_day(connection: Connection, project: str, *, days: int, until: f
 
 
 def _day(day: int, counted: CountedDay) -> Day:
-    failures = counted.outcomes - counted.successes - counted.without_verdict
-    judged = counted.successes + failures
-    low, high = wilson_interval(counted.successes, failures) if judged else (None, None)
     return Day(
         day=(_EPOCH + timedelta(days=day)).isoformat(),
         outcomes=counted.outcomes,
         successes=counted.successes,
-        failures=failures,
+        failures=counted.outcomes - counted.successes - counted.without_verdict,
         without_verdict=counted.without_verdict,
-        rate=counted.successes / judged if judged and 2 * judged >= counted.outcomes else None,
-        low=low,
-        high=high,
     )
 
 

@@ -186,6 +186,12 @@ def marks_since(
     return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
+def last_ended(connection: Connection, project_id: int) -> float | None:
+    """Return when the newest run of a project ended; None without any."""
+    newest = select(func.max(listed_runs.c.ended_at))
+    return connection.execute(newest.where(listed_runs.c.project_id == project_id)).scalar()
+
+
 def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
     """Return how many runs of a project are on record."""
     listed = _listed(project_id, at).subquery()

@@ -4,9 +4,6 @@
 for (const field of document.querySelectorAll("[data-submit]")) {
   field.addEventListener("change", () => field.form.requestSubmit());
 }
-for (const button of document.querySelectorAll("[data-unneeded]")) {
-  button.hidden = true;
-}
 // A box that ticks all boxes of its form, or those of one group.
 for (const box of document.querySelectorAll("[data-ticks]")) {
   box.hidden = false;

@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.moments.facts import Defect
-from trackrecord.resources.declaration.checks import choice_of
 from trackrecord.resources.experience.found_commands import standing_defects
 from trackrecord.resources.figures.days import WEEK, Day, outcomes_by_day, two_weeks
 from trackrecord.resources.operation.dead_letters import count_letters
@@ -22,9 +21,9 @@ from ..answering import PageView
 from ..drawings.plots import Stack
 from ..requests.page_request import PageRequest
 
-_RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
-_LONGEST_RANGE: Final = "365"
-_SHORTEST_CHART: Final = 30
+# Tasks may have ended half a year before they were imported.
+_LOOKED_AT_DAYS: Final = 365
+_CHART_DAYS: Final = 60
 _NEWS_SHOWN: Final = 10
 _CARDS: Final = 3
 # How news are labelled, and in which colour.
@@ -54,21 +53,14 @@ _TONES: Final = {
 def shown(asked: PageRequest) -> PageView:
     """Show the overview."""
     until = time.time()
-    chosen = asked.text("days")
-    if chosen is not None:
-        choice_of("days", chosen, list(_RANGES))
     with asked.reading() as connection:
         status, defects, news, problem = _alive(asked, connection, until)
-        by_day = outcomes_by_day(
-            connection, asked.project, days=int(chosen or _LONGEST_RANGE), until=until
-        )
+        by_day = outcomes_by_day(connection, asked.project, days=_LOOKED_AT_DAYS, until=until)
         weeks = two_weeks(
             connection, asked.project, broken={each.line for each in defects}, until=until
         )
-    days = chosen or _range_with_tasks(by_day)
-    by_day = by_day[-int(days) :]
-    if chosen is None:
-        by_day = _from_first_to_last(by_day)
+    last = max((place for place, day in enumerate(by_day, 1) if day.outcomes), default=0)
+    by_day = by_day[max(0, last - _CHART_DAYS) : last]
     values = {
         "status": status,
         "problem": problem,
@@ -78,8 +70,6 @@ def shown(asked: PageRequest) -> PageView:
         "began": _began(news),
         "days": by_day,
         "stacks": [_stack(each) for each in by_day],
-        "ranges": _RANGES,
-        "range": days,
         "news": news[: -_NEWS_SHOWN - 1 : -1],
         "more_news": max(0, len(news) - _NEWS_SHOWN),
         "kinds": _KINDS,
@@ -88,21 +78,6 @@ def shown(asked: PageRequest) -> PageView:
         "enough_tasks": ENOUGH_TASKS,
     }
     return PageView("overview.html", "Overview", values)
-
-
-def _range_with_tasks(by_day: Sequence[Day]) -> str:
-    """Return the shortest range in which a task ended; the shortest of all if none did."""
-    ended = (days for days in _RANGES if any(day.outcomes for day in by_day[-int(days) :]))
-    return next(ended, next(iter(_RANGES)))
-
-
-def _from_first_to_last(by_day: list[Day]) -> list[Day]:
-    """Return the days from the first one with tasks to the last one, but a month at least."""
-    ended = [place for place, day in enumerate(by_day) if day.outcomes]
-    if not ended:
-        return by_day
-    last = max(ended[-1] + 1, _SHORTEST_CHART)
-    return by_day[min(ended[0], max(0, last - _SHORTEST_CHART)) : last]
 
 
 def _alive(
