@@ -238,8 +238,8 @@ def test_the_overview_compares_the_last_week_with_the_one_before(shown_store, wi
     look.open("/?project=weekly")
     rows = [" ".join(row.split()) for row in look.page.locator("tbody tr").all_inner_texts()]
     assert rows[:5] == [
-        "Sessions 2 6",
         "Runs 2 6",
+        "Sessions 2 6",
         "Edits that nothing checked 1 0",
         "Interrupted 1 0",
         "Lost to commands that never run 2 min 6 min",
