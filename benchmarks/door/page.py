@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from sqlalchemy import Engine, insert
+from sqlalchemy import insert
 
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.percentiles import percentile
@@ -20,17 +20,13 @@ from benchmarks.harness.servers import (
 from benchmarks.harness.timing import time_by_turns
 from benchmarks.workloads.outcomes_on_record import PROJECT_ID, record_outcomes
 from trackrecord.settings.settings import Settings
-from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.tables import projects
-from trackrecord.wire.exposure import ExposureBody
 
 _FLOOR_MS = 100.0
 _FIRST_VIEWS = 5
 _VIEWS = 100
-# As many as count for the effect of advice.
-_EXPOSURES = 20_000
 _OTHER_PROJECT = "small"
 _TIMEOUT_S = 120.0
 
@@ -42,9 +38,9 @@ def measure(scale: Scale) -> Measured:
     with postgres_server() as server, bench_settings(new_postgres_database(server)) as settings:
         figures += _figures("PostgreSQL", settings, scale.observations)
     return Measured(
-        f"the overview of a project with {scale.observations:,} outcomes, of which "
-        f"{_EXPOSURES:,} were handed advice; first view: a new process that has shown a page of "
-        f"another project (its modules are imported), median of {_FIRST_VIEWS}",
+        f"the overview of a project with {scale.observations:,} outcomes; first view: a process "
+        "that has shown a page of another project (its modules are imported), median of "
+        f"{_FIRST_VIEWS}",
         tuple(figures),
     )
 
@@ -91,9 +87,7 @@ def _fill(settings: Settings, count: int) -> None:
     engine = connect_store(settings.effective_database_url)
     try:
         migrate(engine)
-        now = time.time()
-        record_outcomes(engine, count, now=now)
-        _hand_out(engine, count, now)
+        record_outcomes(engine, count, now=time.time())
         with writing(engine) as connection:
             connection.execute(
                 insert(projects).values(
@@ -102,26 +96,6 @@ def _fill(settings: Settings, count: int) -> None:
             )
     finally:
         engine.dispose()
-
-
-def _hand_out(engine: Engine, count: int, now: float) -> None:
-    """Record exposures of the newest tasks; each tenth task was withheld from."""
-    received = [
-        ReceivedExposure(
-            ExposureBody(
-                task_id=f"t{number}",
-                entries=("plan", "lesson:grep-fails"),
-                at=now - count + number,
-                withheld=number % 10 == 0,
-                holdout=0.1,
-            ),
-            f"e{number}",
-            now - count + number,
-        )
-        for number in range(max(0, count - _EXPOSURES), count)
-    ]
-    with writing(engine) as connection:
-        record_exposures(connection, {"default": PROJECT_ID}, received)
 
 
 def _ask(door: Server, path: str) -> float:

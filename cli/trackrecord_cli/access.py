@@ -37,6 +37,13 @@ def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
     return settings, project or settings.project
 
 
+def known_project(name: str) -> str | None:
+    """Return the project that was named, is set or is the repository's; None for the usual one."""
+    from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+
+    return None if name == DEFAULT_PROJECT else name
+
+
 def _project_of_repository(settings: DaemonSettings) -> str | None:
     """Return the project that agents' runs in the working folder belong to, if there were any."""
     from trackrecord.errors import StoreUnfit

@@ -4,7 +4,7 @@ import gc
 import sys
 from typing import NoReturn
 
-from .output.missing_packages import explain_missing, is_ours
+from .output.file_problems import explain_missing, is_ours
 
 MISSING = 2
 INTERRUPTED = 130

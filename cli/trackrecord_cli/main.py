@@ -25,14 +25,15 @@ from trackrecord.errors import (
 )
 
 from .group import CommandGroup
-from .output.missing_packages import explain_missing, is_ours
+from .output.file_problems import explain_file, explain_missing, is_ours
 
 # What a person looks for together, with the first line of each command's help, by the room of
 # `commands/` that they are in. A command is imported when it is called: `--help` shows these lines
 # without importing any of them. A test compares them with the commands' own help.
 _SECTIONS = {
     "Start": ("start", {
-        "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+        "up": "Run everything in the foreground, until Ctrl-C, or in the background.",
+        "down": "Stop what `trackrecord up` runs in the home, and wait until it has ended.",
         "open": "Open the page in a browser, signed in.",
         "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
         "install": "Make coding agents report their runs by themselves.",
@@ -86,6 +87,7 @@ _SECTIONS = {
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
 COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}
 
+_NAME = "trackrecord"
 NO = 1
 WRONG_USE = 2
 UNREACHABLE = 3
@@ -153,7 +155,9 @@ def run(arguments: list[str]) -> int:
     """Run one command; every failure that a person can cause is one line on standard error."""
     try:
         _check_encoding(arguments)
-        result = cli.main(args=arguments, prog_name="trackrecord", standalone_mode=False)
+        result = cli.main(
+            args=_with_help(arguments), prog_name="trackrecord", standalone_mode=False
+        )
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return WRONG_USE
@@ -179,11 +183,14 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        from .output.file_problems import explain_file
-
         _say(explain_file(error))
         return WRONG_USE
     return result if isinstance(result, int) else 0
+
+
+def _with_help(arguments: list[str]) -> list[str]:
+    """Return the arguments, where `help COMMAND` is `COMMAND --help`."""
+    return [*arguments[1:], "--help"] if arguments[:1] == ["help"] else arguments
 
 
 def _check_encoding(arguments: list[str]) -> None:

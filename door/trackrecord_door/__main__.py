@@ -1,7 +1,8 @@
 """The front door as a process: `python -m trackrecord_door [DESCRIPTOR…]`.
 
-With the descriptors of sockets that listen already, over TCP and in the home, which
-`trackrecord up` hands down: they stay open while the server is started again.
+With the descriptors of sockets that listen already, which `trackrecord up` hands down: they stay
+open while the server is started again. There is one in the home, and one over TCP unless the port
+is taken.
 """
 
 import socket
@@ -27,13 +28,11 @@ def main(arguments: Sequence[str]) -> int:
         configure_logs(settings.log_level)
         listeners = [socket.socket(fileno=int(each)) for each in arguments]
         if not listeners:
-            listeners.append(listen(settings.http, partial(has_tokens, settings)))
-        if len(listeners) == 1:
             listeners.append(listen_in_home(settings.home))
+            listeners.append(listen(settings.http, partial(has_tokens, settings)))
         settings = with_own_token(settings)
-        serve(
-            listeners, settings.http, create_intake(settings, listeners[0]), QueryService(settings)
-        )
+        intake = create_intake(settings, *listeners[1:])
+        serve(listeners, settings.http, intake, QueryService(settings))
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")
         return 3

@@ -19,8 +19,12 @@ from .ingest.intake import Intake
 from .protocol.listening import LOCK, reached_at
 
 
-def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
+def create_intake(settings: DaemonSettings, listener: socket.socket | None = None) -> Intake:
     """Create and start the intake; hooks learn where the front door is.
+
+    Args:
+        settings: those of the server.
+        listener: the socket over TCP; None if the port is taken.
 
     Raises:
         AlreadyRunning: another process serves HTTP in this home.
@@ -34,7 +38,8 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
         opened.callback(traces.close)
         traces.start()
         live = live_of(settings, captured)
-        live.start(DoorAddress(*reached_at(listener), reporting_token(settings.http.token)))
+        at = ("", 0) if listener is None else reached_at(listener)
+        live.start(DoorAddress(*at, reporting_token(settings.http.token)))
         opened.callback(live.stop)
         return Intake(traces, live.hooks, opened.pop_all().close, captured)
 

@@ -215,13 +215,21 @@ def test_a_session_that_was_told_is_not_told_again(patient):
         assert run(patient, START).stdout
 
 
-def test_a_door_that_is_closed_or_was_never_open_is_silence(installed):
-    """A refused connection costs no time."""
-    assert_silent(run(installed, START))
+def test_a_person_is_told_once_a_day_that_nothing_runs(installed):
+    """In the field that agents show and hand to no model; whatever else is asked, is silence."""
+    said = json.loads(run(installed, START).stdout)
+    assert list(said) == ["systemMessage"]
+    assert "`trackrecord up --detach`" in said["systemMessage"]
     with door(installed, b"{}"):
         pass
     assert socket_path(installed).exists()
     assert_silent(run(installed, START))
+    (mark,) = wrapper_path(installed).parent.glob("not-*")
+    for age_s in (86_500, -86_500):  # a day later, and where the clock was set back
+        os.utime(mark, (time.time() - age_s,) * 2)
+        assert_silent(run(installed, STOP))
+        assert run(installed, START).stdout
+        assert_silent(run(installed, START))
 
 
 def test_nobody_on_the_port_is_asked(patient):
@@ -232,7 +240,7 @@ def test_nobody_on_the_port_is_asked(patient):
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         stranger.settimeout(0.0)
         write_door(patient, DoorAddress("127.0.0.1", stranger.getsockname()[1], "t" * 20), 10)
-        assert_silent(run(patient, START))
+        assert list(json.loads(run(patient, START).stdout)) == ["systemMessage"]
         output = START | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "x" * 99}}
         assert_silent(run(patient, output))
         with pytest.raises(BlockingIOError):

@@ -129,7 +129,7 @@ def test_all_agents_there_and_back(user, home):
     _install_all(home, mcp=True)
     _install_all(home)
     assert all(agent.is_installed(home) and agent.has_mcp(home) for agent in AGENTS.values())
-    assert all(each.has_mcp for each in diagnose(home).agents)
+    assert all(each.has_mcp for each in diagnose(home, 4318).agents)
     server = str(mcp_path(home))
     servers = json.loads((user / ".claude.json").read_text())["mcpServers"]
     assert servers["trackrecord"]["command"] == server
@@ -147,7 +147,7 @@ def test_a_server_that_went_missing_is_registered_again(user, home):
     (user / ".claude.json").unlink()
     claude = AGENTS["claude-code"]
     assert not claude.is_installed(home)
-    (checkup,) = diagnose(home, [claude]).agents
+    (checkup,) = diagnose(home, 4318, [claude]).agents
     assert "run `trackrecord install claude-code`" in checkup.advice
     install(claude, home, plan_install(claude, home))
     assert claude.is_installed(home)

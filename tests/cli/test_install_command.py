@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from tests.cli.terminal import Terminal
-from trackrecord.learning.advice.hint_effect import EVEN_UNTIL, probability_of
 from trackrecord.settings.effect_consent import effect_consent
-from trackrecord.store.advice.effect import ENOUGH_TASKS, USUAL_HOLDOUT
+from trackrecord.store.advice.effect import ENOUGH_TASKS
 
 
 @pytest.fixture
@@ -125,8 +123,8 @@ def test_a_home_that_is_a_file(user, trackrecord, words):
     assert files(user) == before
 
 
-def test_without_a_terminal_nothing_is_asked_and_nothing_is_measured(user, trackrecord):
-    """It says so, and how to begin; the flag answers, and the answer stays."""
+def test_nothing_is_measured_until_somebody_says_so(user, trackrecord):
+    """Nothing is asked: it says so, and how to begin; the flag answers, and the answer stays."""
     home = user / "trackrecord"
     ran = trackrecord("install", "codex")
     assert ran.status == 0
@@ -135,50 +133,12 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_measured(user, track
     assert effect_consent(home) is None
     trackrecord("install", "codex", "--measure", "--dry-run")
     assert effect_consent(home) is None
-    assert "is measured" in trackrecord("install", "codex", "--measure").out
+    measured = trackrecord("install", "codex", "--measure").out
+    assert f"measured from the {ENOUGH_TASKS}th task of a project on" in measured
+    assert "hints at failing calls from the first one on" in measured
     assert effect_consent(home) is True
     assert "measured" not in trackrecord("install", "codex").out
     assert "is not measured" in trackrecord("install", "codex", "--no-measure").out
     assert effect_consent(home) is False
     assert trackrecord("uninstall").status == 0
     assert effect_consent(home) is None
-
-
-def test_an_interrupted_question_ends_its_line(user):
-    """Ctrl-C at the question: what is said of it begins on a line of its own."""
-    with Terminal("install", "codex") as terminal:
-        terminal.wait_for("[y/N]")
-        # One that comes right before the reading begins is seen only with the next.
-        terminal.type_until("\x03", "interrupted")
-        assert terminal.wait() != 0
-        assert "trackrecord: interrupted" in terminal.shown.replace("\r", "").splitlines()
-
-
-@pytest.mark.parametrize(("typed", "consent"), [("\r", False), ("y\r", True)])
-def test_on_a_terminal_it_is_asked_once(user, typed, consent):
-    """Enter alone withholds advice from nobody."""
-    with Terminal("install", "codex", columns=200) as terminal:
-        terminal.wait_for("Measure it? [y/N]")
-        asked = " ".join(terminal.shown.split())
-        terminal.type(typed)
-        end = "`trackrecord effect`." if consent else "for one project."
-        answered = " ".join(terminal.wait_for(end).split())
-        assert terminal.wait() == 0
-    # What is withheld, of whom, and how often: nobody agrees to less than what happens.
-    assert USUAL_HOLDOUT == 0.1
-    assert "one task in ten gets none" in asked
-    assert f"in each project that has had {ENOUGH_TASKS} tasks" in asked
-    assert probability_of(EVEN_UNTIL - 1) == 0.5
-    assert "half of the hints at failing calls are withheld" in asked
-    assert probability_of(EVEN_UNTIL) == 0.8
-    assert f"one in five after the first {EVEN_UNTIL}." in asked
-    if consent:
-        assert f"measured from the {ENOUGH_TASKS}th task of a project on" in answered
-        assert "hints at failing calls from the first one on" in answered
-    else:
-        assert "Whether advice helps is not measured." in answered
-        assert "`trackrecord install all --measure` begins it" in answered
-    assert effect_consent(user / "trackrecord") is consent
-    with Terminal("install", "codex", columns=200) as terminal:
-        assert terminal.wait() == 0
-        assert "Measure it?" not in terminal.shown

@@ -27,7 +27,7 @@ _VERBS = frozenset({
     "List", "Lower", "Make", "Mark", "Measure", "Move", "Name", "Note", "Offer", "Open", "Print",
     "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Register", "Remove", "Replace",
     "Retract", "Return", "Revoke", "Run", "Say", "Score", "Select", "Send", "Serve", "Set",
-    "Show", "Start", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",
+    "Show", "Start", "Stop", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",
 })  # fmt: skip
 
 

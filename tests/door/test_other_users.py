@@ -176,7 +176,8 @@ def test_whoever_takes_the_port_after_a_kill_gets_nothing(door):
     door.process.wait()
     with socket.create_server(("127.0.0.1", door.port)) as stranger:
         stranger.settimeout(0.0)
-        assert hook(door.home, _START | {"hook_event_name": "UserPromptSubmit"}) == b""
+        said = json.loads(hook(door.home, _START | {"hook_event_name": "UserPromptSubmit"}))
+        assert list(said) == ["systemMessage"]
         with pytest.raises(BlockingIOError):
             stranger.accept()
     # What it left behind does not say that it runs, either.

@@ -210,5 +210,6 @@ def test_without_a_server_the_command_says_so(tmp_path):
     done = command(Nowhere, "open")
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == (
-        f"trackrecord: no HTTP server answers in {tmp_path}; start one with `trackrecord up`\n"
+        f"trackrecord: no HTTP server answers in {tmp_path}; start one with "
+        "`trackrecord up --detach`\n"
     )

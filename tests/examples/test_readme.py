@@ -16,7 +16,7 @@ import pytest
 from tests.cli.terminal import Terminal
 from tests.docs.documentation import Block, blocks, prose_of, text_of
 from tests.examples.made_up_sessions import BROKEN, NOT_FOUND, write_sessions
-from tests.examples.tried import PATIENCE_S, Up, until
+from tests.examples.tried import PATIENCE_S, until
 
 _SHOWN = [block for block in blocks("sh", "python", "text") if block.page == "README.md"]
 # The sessions are of the last weeks, whenever they are written.
@@ -35,7 +35,6 @@ class Reader:
     def __init__(self, person: Path) -> None:
         self.person = person
         self.repository = person / "src" / "shop"
-        self.up: Up | None = None
         self.files_before: dict[Path, bytes] = {}
         self._waiting = list(_SHOWN)
         self._sessions = itertools.count(1)
@@ -100,8 +99,8 @@ def reader() -> Iterator[Reader]:
         write_sessions(person / ".claude" / "projects", someone.repository)
         someone.files_before = _files(person)
         yield someone
-        if someone.up is not None:
-            someone.up.stop()
+        with Terminal("down", program=(sys.executable, "-m", "trackrecord_cli")) as terminal:
+            terminal.wait()
 
 
 def _days_left_open(text: str) -> str:
@@ -128,18 +127,17 @@ def test_the_readme_is_true(reader: Reader):
     in_prose = re.findall(r"`(trackrecord [^`]+)`", " ".join(prose_of("README.md").split()))
     settings = reader.person / ".claude" / "settings.json"
     assert settings.exists()
-    for command in dict.fromkeys(each for each in in_prose if each != "trackrecord up"):
+    assert {"trackrecord uninstall", "trackrecord down"} <= set(in_prose)
+    for command in dict.fromkeys(each for each in in_prose if each != "trackrecord down"):
         assert reader.type(command).strip(), command
-    assert "trackrecord uninstall" in in_prose
+    reader.type("trackrecord uninstall")
     assert not settings.exists()
     _check_that_nothing_stays(reader)
 
 
 def _check_that_nothing_stays(reader: Reader) -> None:
     """docs/cost-and-removal.md: after `uninstall`, all that is left is in one folder."""
-    assert reader.up is not None
-    reader.up.stop()
-    reader.up = None
+    assert "stopped in" in reader.type("trackrecord down")
     shutil.rmtree(reader.person / "home")
     assert _files(reader.person) == reader.files_before
 
@@ -157,14 +155,8 @@ def _check_what_is_quoted(page: str) -> None:
 
 
 def _check_what_agents_are_told(reader: Reader) -> None:
-    install, up = reader.commands()
-    assert up == "trackrecord up"
-    # On a terminal it also asks whether to measure; Enter means no.
-    subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", *shlex.split(install)[1:]],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True,
-    )  # fmt: skip
-    reader.up = Up(reader.person / "home")
+    for command in reader.commands():
+        assert reader.type(command).strip(), command
     # Until the lessons are cached, the session is told of the commands alone.
     shown = _days_left_open(reader.next("text"))
     until(lambda: _days_left_open(reader.hook("SessionStart")) == shown)

@@ -26,8 +26,8 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.signs_of_life import living_on_host
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord_worker.up.cost import running_cost
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.home_lock import running_cost
 from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]

@@ -1,6 +1,7 @@
 """The HTTP server of `trackrecord up`: started with it, watched, and never in its way."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from tests.support.own_token import of_its_user
 from tests.worker.working import until
+from trackrecord_capture.agents.door_address import ask_door
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
@@ -113,19 +115,24 @@ def test_up_serves_http_and_revives_it(run: type[Running]) -> None:
     assert not answers(url)
 
 
-def test_a_taken_port_is_said_in_one_line(run: type[Running]) -> None:
-    """Everything else goes on."""
+def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(run: type[Running]) -> None:
+    """Only what needs a port has none; `doctor` and `open` name the port and the setting."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         up = run("up", TRACKRECORD_HTTP__PORT=str(port))
-        up.until_said("going on without HTTP")
+        up.until_said("page and traces")
         (line,) = [line for line in up.said.splitlines() if "HTTP" in line]
         assert line == (
             f"trackrecord: port {port} of 127.0.0.1 cannot be used for HTTP (Address already in "
-            "use): set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST; going on without "
-            "HTTP"
+            "use): set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST; agents' hooks are "
+            "answered, the page and traces are not"
         )
         assert "trackrecord is up" in up.said
+        assert ask_door(up.home, "GET", "/health")[0] == 200
+        for command, status in (("doctor", 1), ("open", 3)):
+            asked = run(command, TRACKRECORD_HTTP__PORT=str(port))
+            assert asked.process.wait(PATIENCE_S) == status
+            assert re.search(rf"port.* {port} .*taken.*TRACKRECORD_HTTP__PORT", asked.said)
         assert up.stop() == 0
 
 

@@ -26,6 +26,11 @@ def mark_of(kind: MarkKind, value: str) -> str:
     return b64encode(digest.to_bytes(4, "big"))[:6].decode()
 
 
+def has_mark(marks: str, mark: str) -> bool:
+    """Return whether a mark is among those of a run."""
+    return any(marks.startswith(mark, at) for at in range(0, len(marks), len(mark)))
+
+
 def marks_of(outcome: Outcome) -> str:
     """Return the marks of a run, one behind the other."""
     assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees

@@ -13,6 +13,14 @@ from .installed import read_installed
 from .known import AGENTS, Agent
 
 _LONG_AGO_S: Final = 7 * 86_400.0
+_CLOSED: Final = (
+    "the front door does not answer: run `trackrecord up --detach`; until then hooks leave notes, "
+    "which are read then, and nothing is handed to agents"
+)
+_NO_PORT: Final = (
+    "the front door answers hooks, but its port {port} was taken when `up` started: the page and "
+    "traces have none; free it or set another TRACKRECORD_HTTP__PORT, and start `up` again"
+)
 
 
 class Checkup(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +53,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The state of all agents' reports.
 
     Attributes:
-        door: where the front door was opened last; "" if it was closed.
+        door: where the front door was opened last; "" if it was closed, or has no port.
         is_door_open: whether it answers.
         agents: each agent that is found or installed.
         advice: what to do about the front door.
@@ -62,8 +70,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return not self.advice and not any(each.advice for each in self.agents)
 
 
-def diagnose(home: Path, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
-    """Look at what is installed, and ask the front door."""
+def diagnose(home: Path, port: int, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
+    """Look at what is installed, and ask the front door, which should have a port."""
     address = read_door(home)
     is_open = find_door(home) is not None
     found = tuple(
@@ -71,15 +79,12 @@ def diagnose(home: Path, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Di
         for agent in agents
         if agent.is_found() or agent.name in read_installed(home)
     )
-    closed = (
-        "the front door does not answer: start `trackrecord up`; until then hooks leave notes, "
-        "which are read then, and nothing is handed to agents"
-    )
+    has_port = address is not None and address.port > 0
     return Diagnosis(
-        door="" if address is None else f"{address.host}:{address.port}",
+        door=f"{address.host}:{address.port}" if address is not None and has_port else "",
         is_door_open=is_open,
         agents=found,
-        advice=() if is_open else (closed,),
+        advice=(() if has_port else (_NO_PORT.format(port=port),)) if is_open else (_CLOSED,),
     )
 
 

@@ -28,7 +28,7 @@ class DoorAddress(msgspec.Struct, frozen=True):
 
     Attributes:
         host: name or address.
-        port: of TCP.
+        port: of TCP; 0 if it was taken, and the socket in the home alone is served.
         token: what programs report with; "" if they need none.
     """
 

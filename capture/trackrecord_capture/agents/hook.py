@@ -34,6 +34,11 @@ _ERROR_WORDS = (
 _STATUS = r"(?m)^Exit Code: ([1-9]\d{0,8})$"
 _NAMED = ("command", "file_path", "path", "notebook_path")
 MOST_ERROR = 32_768
+A_DAY_S = 86_400
+_NOT_RUNNING = (
+    "trackrecord does not run, so this session is told nothing: `trackrecord up --detach` starts "
+    "it, `trackrecord uninstall` removes it"
+)
 # What agents declare, by their names; written here when this file is copied. The variable that
 # moves an agent's folder, and our names for its events.
 _FOLDERS: dict[str, str] = {}
@@ -52,7 +57,8 @@ def main(arguments: list[str]) -> None:
     own = _word(given.get("hook_event_name") or given.get("type"))
     event = _EVENTS.get(agent, {}).get(own, own)
     if event:
-        _touch(f"{agent}.{event}")
+        os.makedirs(f"{HOME}/agents/fired", 0o700, exist_ok=True)
+        _touch(f"{HOME}/agents/fired/{agent}.{event}")
         if event in _ASKING:
             _ask(agent, event, own, given)
         elif event == "PostToolUseFailure":
@@ -125,13 +131,26 @@ def _ask(agent: str, event: str, own: str, given: dict[str, object]) -> None:
         "prompt": str(given.get("prompt") or "")[:MOST_PROMPT],
         "prompt_id": given.get("prompt_id") or given.get("turn_id"),
     }
-    answer = _post(agent, asked)
+    try:
+        answer = _post(agent, asked)
+    except (FileNotFoundError, ConnectionRefusedError):
+        _say_that_it_does_not_run()
+        return
     told = json.loads(answer)
     if told.get("hookSpecificOutput"):
         if own != event:
             told["hookSpecificOutput"]["hookEventName"] = own
             answer = json.dumps(told).encode()
         os.write(1, answer + b"\n")
+
+
+def _say_that_it_does_not_run() -> None:
+    """Tell the person, once a day, in the field that agents show and hand to no model."""
+    mark = f"{HOME}/agents/not-running"
+    if os.path.exists(mark) and 0 <= time.time() - os.stat(mark).st_mtime < A_DAY_S:
+        return
+    _touch(mark)
+    os.write(1, json.dumps({"systemMessage": _NOT_RUNNING}).encode() + b"\n")
 
 
 def _tell(agent: str, event: str, own: str, given: dict[str, object], error: object) -> None:
@@ -273,10 +292,8 @@ def _complain(agent: str, says: str) -> None:
     os.close(made)
 
 
-def _touch(name: str) -> None:
-    """Remember when this event last fired, for `trackrecord doctor`."""
-    os.makedirs(f"{HOME}/agents/fired", 0o700, exist_ok=True)
-    path = f"{HOME}/agents/fired/{name}"
+def _touch(path: str) -> None:
+    """Remember by the time of a file when something happened last."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
     os.utime(path)
 

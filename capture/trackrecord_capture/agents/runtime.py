@@ -19,6 +19,7 @@ from .replacing import replace_file
 
 FIRED: Final = "fired"
 TOLD: Final = "told"
+_NOT_RUNNING: Final = "not-running"
 REMIND: Final = "remind"
 """The word with which a hook asks at the end of a turn, see `hook.py`."""
 _PACKAGE: Final = "trackrecord_capture.agents"
@@ -91,7 +92,8 @@ def remove_runtime(home: Path) -> None:
         OSError: something cannot be removed.
     """
     folder = runtime_folder(home)
-    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py", folder / "mcp.py"):
+    ours = (folder / name for name in ("hook.py", "mcp.py", _NOT_RUNNING))
+    for path in (wrapper_path(home), mcp_path(home), *ours):
         path.unlink(missing_ok=True)
     for name in (FIRED, TOLD):
         shutil.rmtree(folder / name, ignore_errors=True)

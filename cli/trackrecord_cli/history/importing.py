@@ -93,6 +93,7 @@ _MOST_NAMED = 10
 _LONGEST_LINE = 1000
 _BAD = 2
 _NOTHING = 1
+_ELSEWHERE = "`trackrecord import AGENT FOLDER` reads others, `trackrecord demo` shows a fleet"
 
 Found = list[tuple["Source", "Log"]]
 
@@ -130,8 +131,9 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
         click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
     if not found:
-        where = ", ".join(map(str, places))
-        click.echo(f"no recorded sessions in {where}", err=True)
+        of_all = wanted.agents == "all" and not wanted.paths
+        where = "the folders of any agent" if of_all else ", ".join(map(str, places))
+        click.echo(f"no recorded sessions in {where}; {_ELSEWHERE}", err=True)
         return _NOTHING
     counts, published = ReadingCounts(), None
     renamed = _renamed(settings)

@@ -1,4 +1,4 @@
-"""The message about a file or a disk that cannot be used."""
+"""The messages about a package that is missing, and a file or a disk that cannot be used."""
 
 import errno
 from contextlib import suppress
@@ -41,3 +41,16 @@ def _is_full(home: Path) -> bool:
         free, little = free_share(home)
         return free < little
     return False
+
+
+def is_ours(error: ModuleNotFoundError) -> bool:
+    """Return whether a module of trackrecord itself is missing, which is a defect."""
+    return error.name is None or error.name.startswith("trackrecord")
+
+
+def explain_missing(error: ModuleNotFoundError) -> str:
+    """Return what to do about a package that is not installed."""
+    return (
+        f"the command line needs {error.name}, which is not installed: "
+        "pip install 'trackrecord[worker]'"
+    )

@@ -321,16 +321,13 @@ def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from .drawing import recent_end
-
     out = console()
     rows = [(name, _flat(value, _CELL_CHARS), drawn) for name, value, drawn in lines]
-    names = max((len(name) for name, _, _ in rows), default=0) + 2
+    names = max((len(name) for name, _, _ in rows), default=0)
     values = max((len(value) for _, value, drawn in rows if drawn), default=0) + 2
     grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
-    grid.add_column(width=names - 2)
+    grid.add_column(width=names)
     grid.add_column(overflow="fold")
     for name, value, drawn in rows:
-        end = recent_end(drawn, out.width - names - values)
-        grid.add_row(name, Text(f"{value:<{values}}{end}" if end else value))
+        grid.add_row(name, Text(f"{value:<{values}}{drawn}" if drawn else value))
     out.print(grid)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from math import isfinite
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -27,7 +27,7 @@ from trackrecord_door.protocol.callers import caller_of
 from .answering import ConfirmedAction, PageView
 from .drawings import plots
 from .requests.forms import Form
-from .requests.page_request import PageRequest, theme_of, visible_projects
+from .requests.page_request import PageRequest, visible_projects
 from .static_files import link_of
 from .table import NAVIGATION
 
@@ -189,8 +189,6 @@ def render(
             "asked": asked,
             "title": shown.title,
             "projects": _projects(asked),
-            "theme": theme_of(request),
-            "here": _own_link(request) if request.method == "GET" else "/",
             "said": said,
             "removed": removed,
         }
@@ -265,8 +263,3 @@ def _projects(asked: PageRequest | None) -> list[str]:
         return visible_projects(asked)
     except ServerUnavailable:
         return [asked.project]
-
-
-def _own_link(request: Request) -> str:
-    path, query = quote(request.scope["path"], safe="/"), request.url.query
-    return f"{path}?{query}" if query else path

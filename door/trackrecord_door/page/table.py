@@ -43,15 +43,16 @@ class Action:
     of_all_projects: bool = False
 
 
+# The first four are always seen, the others behind "More".
 NAVIGATION: Final = (
     ("/", "Overview"),
+    ("/runs", "Runs"),
     ("/commands", "Commands"),
     ("/lessons", "Lessons"),
     ("/patterns", "Patterns"),
     ("/procedures", "Procedures"),
     ("/memories", "Memories"),
     ("/criteria", "Criteria"),
-    ("/runs", "Runs"),
     ("/prompt", "Prompt"),
     ("/dead-letters", "Dead letters"),
     ("/effect", "Effect"),
@@ -92,13 +93,10 @@ ACTIONS: Final = (
     Action("/memories/reject", "memories.reject", Permission.WRITE),
     Action("/memories/forget", "memories.forget"),
     Action("/feedback", "feedback.give", Permission.WRITE),
-    Action("/procedures/add", "procedures.add"),
     Action("/procedures/reinforce", "procedures.reinforce"),
     Action("/procedures/penalize", "procedures.penalize"),
     Action("/procedures/contest", "procedures.contest"),
     Action("/procedures/supersede", "procedures.supersede"),
-    Action("/procedures/merge", "procedures.merge"),
-    Action("/procedures/fork", "procedures.fork"),
     Action("/procedures/retract", "procedures.retract"),
     Action("/effect/holdout", "effect.hold_out"),
     Action("/dead-letters/replay", "dead_letters.replay"),

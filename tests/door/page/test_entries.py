@@ -168,7 +168,7 @@ def test_a_memory_is_added_judged_and_forgotten(window, shown_store, entries):
     """Its confidence follows, its history says why; forgetting leads back to the list."""
     look = window()
     look.open(f"/memories?project={entries}")
-    look.page.click("summary")
+    look.page.click("main summary")
     look.page.fill("textarea", "Refunds take <b>five</b> days.")
     look.page.fill(".adding input[name=source]", "dora")
     look.click("Add it")
@@ -230,12 +230,11 @@ def test_pages_stay_small_in_a_large_project(page_door, shown_store):
             for start in range(0, len(names), 50)
         ],
     )
-    for query in ({"days": 365}, {}):
-        status, html = get(page_door, "/", project="large", **query)
-        assert status == 200
-        assert re.search(r"and 5\W000 warnings", html)
-        assert re.search(r"lists 4\W950 more", html)
-        assert len(linked(html, "/patterns")) == 50
-        assert len(html.encode()) <= 200_000
+    status, html = get(page_door, "/", project="large")
+    assert status == 200
+    assert re.search(r"and 5\W000 warnings", html)
+    assert re.search(r"lists 4\W990 more", html)
+    assert len(linked(html, "/patterns")) == 10
+    assert len(html.encode()) <= 100_000
     status, html = get(page_door, "/patterns", project="large")
     assert (status, len(html.encode()) <= 200_000) == (200, True)

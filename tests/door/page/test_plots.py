@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord_door.page.drawings import plots
-from trackrecord_door.page.drawings.plots import Point, Stack
+from trackrecord_door.page.drawings.plots import Stack
 
 SHARES = st.floats(allow_nan=False, allow_infinity=False) | st.none()
 LABELS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
@@ -36,13 +36,6 @@ def check(plot):
 def test_days_are_stacked(days, title):
     """For any counts, and with any words."""
     check(plots.stacked([Stack(*day) for day in days], title))
-
-
-@settings(max_examples=30)
-@given(st.lists(st.tuples(LABELS, SHARES, SHARES, SHARES), max_size=5), LABELS)
-def test_rates_are_drawn_with_their_interval(points, title):
-    """For any rates, also those that cannot be."""
-    check(plots.band([Point(*point) for point in points], title))
 
 
 @settings(max_examples=30)

@@ -9,19 +9,12 @@ import pytest
 from tests.support.no_tls import NO_TLS
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_store import Transaction
-from trackrecord.resources.experience.competences import competences_of, details_of
+from trackrecord.resources.experience.competences import details_of
 from trackrecord.store.database.engine import reading
 
 HOUR = 3600.0
 BOOKING = ("find_user", "check_payment", "update_booking")
 SEARCH = ("find_user", "search_flights")
-# 20 runs, of which 11 tried the payment twice, and did not reach their goal.
-STEPS = [
-    "start 20 find_user 20×",
-    "find_user 20 20 0 (0%) check_payment 20×",
-    "check_payment 20 31 22 (71%) update_booking 20×, check_payment 11×",
-    "update_booking 20 20 0 (0%) end 20× 20, 11 without the goal",
-]
 
 
 def calls(tools, *, fails=()):
@@ -76,18 +69,13 @@ def status_of(store, project, record):
 
 
 def test_a_procedure_is_searched_opened_and_retracted_with_a_reason(window, shown_store, project):
-    """The list finds it by a tool; its page counts how runs went; a decision is asked about."""
+    """The list finds it by a tool; its page has the runs behind it; a decision is asked about."""
     look = window()
     look.open(f"/procedures?project={project}")
     look.page.fill("[name=q]", "check_payment")
     look.click("Show")
     assert "1–1 of 1" in look.text("nav.paging")
     look.page.locator("main tbody a").click()
-    assert "Most failed calls: check_payment, 22 of 31." in look.text("main")
-    steps = look.page.locator("[aria-label='Steps of the procedure'] tbody tr")
-    assert [" ".join(row.split()) for row in steps.all_inner_texts()] == STEPS
-    look.page.get_by_text("What followed what, and").click()
-    assert "check_payment" in look.text("[aria-label='What followed what']")
     assert look.page.locator("[aria-label^='Runs behind'] tbody tr").count() == 20
     look.click("Retract")
     look.page.fill("[name=reason]", "payments changed")
@@ -115,9 +103,7 @@ def posted(http, project, action, fields, **confirmed):
         ("reinforce", {}, "reinforced"),
         ("penalize", {"amount": "0.2"}, "penalized"),
         ("contest", {"evidence": "ticket 7"}, "contested"),
-        ("fork", {"skill_name": "quick search"}, "forked"),
         ("supersede", {"other": "{other}"}, "superseded"),
-        ("merge", {"others": "{other}"}, "retracted"),
     ],
 )
 def test_each_revision_is_asked_about_and_then_done(http, shown_store, action, fields, change):
@@ -137,12 +123,5 @@ def test_each_revision_is_asked_about_and_then_done(http, shown_store, action, f
         303,
         f"/procedures/{record}?project={project}",
     )
-    changed = record if action != "fork" else newest_record(shown_store, project)
-    _, last = status_of(shown_store, project, changed)
+    _, last = status_of(shown_store, project, record)
     assert (last.action, last.actor, last.rationale) == (change, "ann", "seen twice")
-
-
-def newest_record(store, project):
-    with reading(store.engine) as connection:
-        found = competences_of(Transaction(connection, store.settings, project))
-    return max(found, key=lambda each: each.record.created_at).id

@@ -11,6 +11,7 @@ from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import write_reports
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.metadata import metadata
+from trackrecord_worker.caching.advise import Adviser
 
 NOW = time.time()
 
@@ -154,7 +155,6 @@ def test_what_an_agent_would_get_follows_the_task_and_the_budget(window, project
     look.click("Show what an agent would get")
     assert "sold out by Wednesday" in look.text("main pre")
     assert "similarity" in look.text("[aria-label='Lines that are in, and why']")
-    assert "Memories" in look.text("[aria-label='Tokens by section']")
     slider = look.page.locator("[name=budget]")
     with look.page.expect_navigation():
         slider.focus()
@@ -187,8 +187,8 @@ def test_looking_hands_nothing_out(http, shown_store, project):
     assert snapshot(shown_store) == before
 
 
-def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, http):
-    """Of a month that was imported half a year later, too, unless another range is chosen."""
+def test_the_overview_shows_the_days_on_which_tasks_ended(shown_store, http):
+    """Of a month that was imported half a year later, too."""
     name, day = "imported", 86_400
     told = [
         {"task_id": f"t{n}", "success": [True, True, True, False, None][n % 5], "timestamp": at}
@@ -196,13 +196,59 @@ def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, htt
     ]
     shown_store.teach(name, told)
     page = http.get(f"/?project={name}").text.split("<main")[1]
-    assert "75% of tasks succeeded" in page
-    assert "6 of the 8 with a verdict; how 2 more ended, nobody knows" in page
-    assert page.index("of tasks succeeded") < page.index("What changed") < page.index("the loop")
-    assert "<strong>a year</strong>" in page
+    assert page.index("How tasks went") < page.index("the loop")
+    assert "last seven days" not in page
     assert "Outcomes by day: 10 in all" in page
     # The chart ends with the last day on which one ended, not a year of nothing later.
     last, today = (time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (NOW - 180 * day, NOW))
     labels = page.split('class="plot-labels"')[1].split("</div>")[0]
     assert (last in labels, today in labels) == (True, False)
-    assert "No task ended in this time" in http.get(f"/?project={name}&days=30").text
+
+
+def _session(number: int, days_ago: float, *, kind: str | None = None):
+    """A captured run of a session whose tests did not start, and a minute later did."""
+    at = NOW - days_ago * 86_400
+    calls = [
+        {
+            "tool": "shell:npm test", "args": {"command": line}, "ok": ok,
+            "timestamp": at - 60 * left,
+            "error": None if ok else "sh: 1: vitest: not found",
+            "checks": [{
+                "kind": "test", "state": "passed" if ok else "not started", "line": line,
+                "is_whole": True,
+            }],
+        }
+        for line, ok, left in (("npm test", False, 2), ("npx vitest", True, 1))
+    ]  # fmt: skip
+    return {
+        "outcome_id": f"claude-code:s{number}:p", "task_id": f"s{number}", "success": True,
+        "timestamp": at, "tool_graph": calls, "captured_from": "transcript",
+        "metadata": {"session": f"s{number}"},
+        "grounds": [{"kind": kind}] if kind else [],
+    }  # fmt: skip
+
+
+def test_the_overview_compares_the_last_week_with_the_one_before(shown_store, window):
+    """What never runs is a card with both lines to copy; runs are listed by session."""
+    told = [_session(number, 8 + number / 10) for number in range(6)]
+    told += [_session(10, 1, kind="no check"), _session(11, 2, kind="interrupted")]
+    shown_store.teach("weekly", told)
+    Adviser(shown_store.engine, shown_store.client, shown_store.settings).advise("weekly")
+    look = window()
+    look.open("/?project=weekly")
+    rows = [" ".join(row.split()) for row in look.page.locator("tbody tr").all_inner_texts()]
+    assert rows[:5] == [
+        "Runs 2 6",
+        "Sessions 2 6",
+        "Edits that nothing checked 1 0",
+        "Interrupted 1 0",
+        "Lost to commands that never run 2 min 6 min",
+    ]
+    lines = look.page.locator(".card .line code").all_inner_texts()
+    assert lines == ["npm test", "npx vitest"]
+    look.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    look.page.click(".card .line:last-child button")
+    assert look.page.evaluate("navigator.clipboard.readText()") == "npx vitest"
+    look.open("/runs?project=weekly")
+    assert look.page.locator("tr.session").count() == 8
+    assert look.page.locator("nav.main a:visible").count() == 4

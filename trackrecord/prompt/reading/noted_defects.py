@@ -90,7 +90,7 @@ def _changed(defect: Defect, noted: Mapping[str, _Noted], now: float) -> _Noted 
     if defect.ended_at:
         if before is None or before.ended_at:
             return None
-        return _Noted(before.line, before.began_at, now)
+        return _Noted(before.line, before.began_at, min(defect.ended_at, now))
     if before is not None and not before.ended_at:
         return None
     # The same calls by another name are no news.
@@ -98,7 +98,8 @@ def _changed(defect: Defect, noted: Mapping[str, _Noted], now: float) -> _Noted 
         not each.ended_at and (each.line in defect.line or defect.line in each.line)
         for each in noted.values()
     )
-    return _Noted(defect.line, 0.0 if is_known else now)
+    # It happened when it failed, and not when its log was read.
+    return _Noted(defect.line, 0.0 if is_known else min(defect.last_at or now, now))
 
 
 def changed_defects(

@@ -395,7 +395,7 @@ DECIDES: Final[dict[str, Any]] = {
 LESSONS = Resource(
     "lessons",
     "Show what tool calls teach, and dismiss what does not help.\n\n"
-    "Without a command: the page that an import of sessions ends with, of all projects or of one.",
+    "Without a command: the page that an import of sessions ends with, of this project or of all.",
 )
 
 

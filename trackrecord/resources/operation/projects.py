@@ -25,7 +25,7 @@ class Project(Answer, frozen=True, kw_only=True):
         patterns: the number of patterns that its outcomes touched.
         competences: the number of its competence records.
         memories: the number of its memories.
-        last_outcome: when its newest outcome was learnt.
+        last_outcome: when its newest run ended.
     """
 
     name: str
@@ -109,6 +109,7 @@ def list_projects(*, limit: Limit | None = None, project: str | None = None) -> 
 
 def _project(connection: Connection, name: str) -> Project:
     from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.advice.run_records import last_ended
     from trackrecord.store.competences.read import count_competences
     from trackrecord.store.memories.read import count_memories
     from trackrecord.store.outcomes.projects import count_outcomes
@@ -123,7 +124,7 @@ def _project(connection: Connection, name: str) -> Project:
         patterns=_count_patterns(connection, project_id),
         competences=count_competences(connection, project_id),
         memories=count_memories(connection, project_id),
-        last_outcome=counts.last_learnt,
+        last_outcome=last_ended(connection, project_id) or counts.last_learnt,
     )
 
 

@@ -1,12 +1,10 @@
-"""The runs behind a competence record, and how they went from tool to tool."""
+"""The runs behind a competence record."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.runs.runs import with_verdict
-from trackrecord.learning.competences.episodes.flow import ProcedureFlow, flow_of
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.experience.competences import whole_record_id
 from trackrecord.store.advice.run_records import noted_runs
@@ -26,13 +24,11 @@ class RecordRuns:
     Attributes:
         runs: the newest of them, the newest first.
         count: how many there are.
-        flow: how they went from tool to tool.
         are_more: whether older ones were left out.
     """
 
     runs: tuple[RunAnswer, ...]
     count: int
-    flow: ProcedureFlow
     are_more: bool
 
 
@@ -44,7 +40,7 @@ def runs_behind_record(
     limit: int = MOST_RUNS,
     shown: int = MOST_SHOWN,
 ) -> RecordRuns:
-    """Return the newest runs that count for a record, and how they went from tool to tool.
+    """Return the newest runs that count for a record.
 
     Args:
         connection: a reading transaction.
@@ -67,6 +63,5 @@ def runs_behind_record(
     return RecordRuns(
         runs=tuple(runs_of_keys(connection, project, newest)),
         count=len(found),
-        flow=flow_of(with_verdict(found)),
         are_more=len(rows) > limit,
     )

@@ -164,6 +164,34 @@ def bodies_of_outcomes(
     return found
 
 
+def marks_since(
+    connection: Connection, project_id: int, since: float, *, limit: int
+) -> list[tuple[str, float, str]]:
+    """Return the outcomes, the ends and the marks of the runs that ended last, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        since: a moment: only those that ended after it.
+        limit: how many at most.
+    """
+    table = listed_runs.c
+    query = (
+        select(outcomes.c.outcome_id, table.ended_at, table.marks)
+        .join(outcomes, outcomes.c.id == table.outcome)
+        .where(table.project_id == project_id, table.ended_at > since, table.replaced_at.is_(None))
+        .order_by(table.ended_at.desc(), table.outcome.desc())
+        .limit(limit)
+    )
+    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
+
+
+def last_ended(connection: Connection, project_id: int) -> float | None:
+    """Return when the newest run of a project ended; None without any."""
+    newest = select(func.max(listed_runs.c.ended_at))
+    return connection.execute(newest.where(listed_runs.c.project_id == project_id)).scalar()
+
+
 def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
     """Return how many runs of a project are on record."""
     listed = _listed(project_id, at).subquery()

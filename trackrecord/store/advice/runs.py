@@ -150,7 +150,9 @@ def read_noted_runs(
     return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
 
 
-def read_tried_runs(connection: Connection, project_id: int, *, limit: int) -> list[TriedRun]:
+def read_tried_runs(
+    connection: Connection, project_id: int, *, limit: int, since: float | None = None
+) -> list[TriedRun]:
     """Return the calls of the runs that ended last, of those that have any, the oldest first.
 
     Before them that of the very first run: nobody becomes the only speaker by speaking a lot.
@@ -159,6 +161,7 @@ def read_tried_runs(connection: Connection, project_id: int, *, limit: int) -> l
         connection: a reading transaction.
         project_id: whose runs.
         limit: how many runs to return at most.
+        since: a moment: only those that ended after it.
     """
     table = tried_calls.c
     query = (
@@ -173,6 +176,8 @@ def read_tried_runs(connection: Connection, project_id: int, *, limit: int) -> l
         )
         .where(table.project_id == project_id, table.replaced_at.is_(None))
     )
+    if since is not None:
+        query = query.where(table.ended_at > since)
     newest = query.order_by(table.ended_at.desc(), table.outcome.desc()).limit(limit)
     found = connection.execute(newest).all()[::-1]
     if len(found) == limit:

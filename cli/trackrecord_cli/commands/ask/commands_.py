@@ -6,7 +6,7 @@ import click
 
 from trackrecord.resources.experience.commands import COMMANDS
 
-from ...access import read_store
+from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
 from ...output.screen import coloured_states, print_json
 from ...resource_commands import group_of
@@ -17,14 +17,15 @@ from ...resource_commands import group_of
 @json_option
 @click.pass_context
 def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
-    """Print what never runs and what does, of all projects or of one."""
+    """Print what never runs and what does, in this project or else in all."""
     if ctx.invoked_subcommand is not None:
         return
     from trackrecord.resources.reports.agents_work import told_commands
 
     from ...history.page import print_commands
 
-    with read_store(project) as (connection, settings, _):
+    with read_store(project) as (connection, settings, name):
+        project = project or known_project(name)
         found = told_commands(connection, settings, project)
     if as_json:
         print_json({name: [each.to_document() for each in told] for name, told in found.items()})

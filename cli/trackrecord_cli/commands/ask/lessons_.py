@@ -8,7 +8,7 @@ import click
 
 from trackrecord.resources.experience.lessons import LESSONS
 
-from ...access import read_store
+from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
 from ...output.screen import coloured_states, print_json
 from ...resource_commands import group_of
@@ -26,7 +26,7 @@ from ...resource_commands import group_of
 @json_option
 @click.pass_context
 def _page(ctx: click.Context, project: str | None, file: Path | None, *, as_json: bool) -> None:
-    """Print the page that an import of sessions ends with, of all projects or of one."""
+    """Print the page that an import of sessions ends with, of this project or else of all."""
     if ctx.invoked_subcommand is not None:
         return
     if file is not None:
@@ -37,7 +37,8 @@ def _page(ctx: click.Context, project: str | None, file: Path | None, *, as_json
 
     from ...history.page import print_page
 
-    with read_store(project) as (connection, settings, _):
+    with read_store(project) as (connection, settings, name):
+        project = project or known_project(name)
         works = work_of_agents(connection, settings, project)
     if as_json:
         print_json([work.to_document() for work in works])

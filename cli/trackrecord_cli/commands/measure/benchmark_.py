@@ -24,8 +24,7 @@ from trackrecord.resources.figures.benchmark import (
 from ...access import check_project, own_store, say_removed, settings_for
 from ...arguments.options import MOMENT, OneOf, json_option, project_option, sort_option
 from ...group import CommandGroup
-from ...output.drawing import sparkline
-from ...output.screen import on_terminal, print_json, print_lines, print_table, say_more, working
+from ...output.screen import print_json, print_table, say_more, working
 
 _NO = 1
 _SORTING = BENCHMARK.sorting("report")
@@ -34,7 +33,6 @@ _SECONDARY = (
     "proven_share", "hard_limit_hits", "retry_count", "rejection_rate", "test_fail_loops",
     "tool_calls", "mean_score",
 )  # fmt: skip
-_MOST_DRAWN = 60
 
 
 @click.group("benchmark", cls=CommandGroup)
@@ -110,16 +108,7 @@ def show_report(
         about="at",
         secondary=_SECONDARY,
     )
-    if on_terminal():
-        print_lines([_history(rate, found[-_MOST_DRAWN:]) for rate in RATES])
     say_more(len(found) - len(shown), "runs")
-
-
-def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
-    """Return how a rate went over the runs."""
-    values = [getattr(run, rate) for run in runs]
-    last = values[-1]
-    return rate.replace("_", " "), "-" if last is None else f"{last:.2f}", sparkline(values)
 
 
 @command.command("gate")

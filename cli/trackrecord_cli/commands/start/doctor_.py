@@ -45,7 +45,7 @@ def command(*, as_json: bool) -> int:
 
     settings = load_daemon_settings()
     home = settings.home
-    found, traces = diagnose(home), read_status(traces_file(home))
+    found, traces = diagnose(home, settings.http.port), read_status(traces_file(home))
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
     origins = ProjectClaims(home).origins()
@@ -59,6 +59,7 @@ def command(*, as_json: bool) -> int:
                 "advice": [*document["advice"], *server.advice],
                 "notes": notes,
                 "redis": _redis_document(server),
+                "up": _up_document(home),
                 "traces": _traces_document(traces),
                 "projects": list(map(asdict, origins)),
             }
@@ -111,7 +112,7 @@ def _print_redis(server: RedisCheckup) -> None:
 
 
 def _print_cost(home: Path) -> None:
-    from trackrecord_worker.up.cost import running_cost
+    from trackrecord_worker.up.home_lock import running_cost
 
     total = 0
     for path in home.rglob("*"):
@@ -119,6 +120,14 @@ def _print_cost(home: Path) -> None:
             total += path.lstat().st_size
     cost = running_cost(home) or "does not run here"
     click.echo(f"up: {cost}; {total / 1e6:,.0f} MB in {home}")
+
+
+def _up_document(home: Path) -> dict[str, Any] | None:
+    from trackrecord.learning.text.times import iso
+    from trackrecord_worker.up.home_lock import running_cost
+
+    cost = running_cost(home)
+    return None if cost is None else {**cost._asdict(), "since": iso(cost.since)}
 
 
 def _redis_document(server: RedisCheckup) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -13,13 +12,10 @@ from ...output.planning import show_note, show_plan
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trackrecord_capture.agents.known import Agent
+
 _NO = 1
 
-_QUESTION = (
-    "Does advice help you? To measure it, one task in ten gets none, in each project that has had "
-    "200 tasks, and half of the hints at failing calls are withheld, one in five after the first "
-    "130. Measure it?"
-)
 _MEASURED = (
     "Whether advice helps is measured from the 200th task of a project on, and hints at failing "
     "calls from the first one on: `trackrecord effect`."
@@ -29,6 +25,9 @@ _UNMEASURED = (
     "`trackrecord effect --enable` for one project."
 )
 
+_START = (
+    "To start it: `trackrecord up --detach`, or `trackrecord install --service` for each login."
+)
 _REMINDED = "told once a session that nothing has checked its last edit; `--no-remind` ends that"
 
 
@@ -60,12 +59,19 @@ _REMINDED = "told once a session that nothing has checked its last edit; `--no-r
     "measures",
     default=None,
     help="Give one task in ten no advice in each project that has had 200 tasks, to measure "
-    "whether it helps.  [default: asked once on a terminal, else not]",
+    "whether it helps.  [default: as it is by now, at first not]",
+)
+@click.option(
+    "--service",
+    is_flag=True,
+    help="Let the system start `trackrecord up` now and at each login: a service of systemd's or "
+    "launchd's, for this user.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
 def command(
     name: str | None,
     *,
+    service: bool,
     summarises: bool | None,
     mcp: bool | None,
     reminds: bool | None,
@@ -80,38 +86,78 @@ def command(
     """
     from trackrecord.settings.capture_rules import IGNORE_FILE
     from trackrecord.settings.daemon_settings import load_daemon_settings
-    from trackrecord_capture.agents.apply_plan import install, plan_install
-    from trackrecord_capture.agents.draft import DraftRefused
 
     settings = load_daemon_settings()
+    if service:
+        _install_service(settings.home, dry_run=dry_run)
+        if not name:
+            return 0
     agents = chosen(name)
-    is_refused = False
-    for agent in agents:
-        try:
-            plan = plan_install(
-                agent, settings.home, summarises=summarises, mcp=mcp, reminds=reminds
-            )
-            is_done = bool(name) and not dry_run
-            show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
-            if plan.chosen.reminds:
-                click.echo(f"{agent.label}: {_REMINDED}")
-            if is_done:
-                install(agent, settings.home, plan)
-        except DraftRefused as error:
-            show_note(agent.label, str(error))
-            is_refused = True
+    is_done = bool(name) and not dry_run
+    asked = {"summarises": summarises, "mcp": mcp, "reminds": reminds}
+    refused = [
+        each for each in agents if not _install(each, settings.home, asked, is_done, dry_run)
+    ]
     if not name:
         _list_abilities()
     if not agents:
         return _NO
     if not name:
         click.echo("Nothing was changed. Run `trackrecord install all`, or name one of them.")
-    elif not dry_run and not is_refused:
+    elif is_done and not refused:
         click.echo("Sessions that start from now on are reported while `trackrecord up` runs.")
+        if not service:
+            click.echo(_START)
         click.echo(f"To leave a folder out, put an empty file {IGNORE_FILE} into it.")
-    if name and not dry_run and not is_refused:
         _settle_measuring(settings.home, measures)
-    return _NO if is_refused else 0
+    return _NO if refused else 0
+
+
+def _install(
+    agent: Agent, home: Path, asked: dict[str, bool | None], is_done: bool, with_lines: bool
+) -> bool:
+    """Install for one agent, or show what would be; return whether its files allow it."""
+    from trackrecord_capture.agents.apply_plan import install, plan_install
+    from trackrecord_capture.agents.draft import DraftRefused
+
+    try:
+        plan = plan_install(agent, home, **asked)
+        if is_done:
+            install(agent, home, plan)
+        show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=with_lines)
+        if plan.chosen.reminds:
+            click.echo(f"{agent.label}: {_REMINDED}")
+    except DraftRefused as error:
+        show_note(agent.label, str(error))
+        return False
+    return True
+
+
+def _install_service(home: Path, *, dry_run: bool) -> None:
+    from trackrecord_worker.up.home_lock import running_up
+    from trackrecord_worker.up.service import (
+        ends_with_login,
+        install_service,
+        service_of,
+        unseen_settings,
+    )
+
+    service = service_of(home)
+    click.echo(f"service: {'would write' if dry_run else 'writes'} {service.path}")
+    if dry_run:
+        click.echo(service.text)
+        return
+    running = running_up(home)
+    if unseen := unseen_settings():
+        click.echo(
+            f"The service does not see {', '.join(unseen)}: put it into your trackrecord.toml."
+        )
+    if left := install_service(service):
+        click.echo(f"The system could not be told to start it; type: {left}")
+    elif running:
+        click.echo(f"It starts when what runs now ({running}) ends: `trackrecord down`.")
+    if ends_with_login():
+        click.echo("To keep it running while you are not logged in: `loginctl enable-linger`")
 
 
 def _list_abilities() -> None:
@@ -125,15 +171,11 @@ def _list_abilities() -> None:
 
 
 def _settle_measuring(home: Path, measures: bool | None) -> None:
-    """Store whether the effect of advice is measured; ask once, if the user can answer."""
+    """Store whether the effect of advice is measured, where that is said; say what holds."""
     from trackrecord.settings.effect_consent import effect_consent, note_effect_consent
 
-    if measures is None:
-        if effect_consent(home) is not None:
-            return
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            click.echo(_UNMEASURED)
-            return
-        measures = click.confirm(_QUESTION, default=False)
-    note_effect_consent(home, is_given=measures)
+    if measures is not None:
+        note_effect_consent(home, is_given=measures)
+    elif effect_consent(home) is not None:
+        return
     click.echo(_MEASURED if measures else _UNMEASURED)

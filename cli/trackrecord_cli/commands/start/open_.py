@@ -28,14 +28,22 @@ def command() -> None:
     from trackrecord_capture.agents.replacing import replace_file
     from trackrecord_capture.agents.runtime import runtime_folder
 
-    home = settings_for(None)[0].home
+    settings = settings_for(None)[0]
+    home = settings.home
     try:
         status, answer = ask_door(home, "POST", "/session")
     except (OSError, http.client.HTTPException):
         status, answer = 0, b""
     door = read_door(home)
     if status != http.client.OK or door is None:
-        message = f"no HTTP server answers in {home}; start one with `trackrecord up`"
+        message = f"no HTTP server answers in {home}; start one with `trackrecord up --detach`"
+        raise ServerUnavailable(message)
+    if door.port == 0:
+        message = (
+            f"the page has no port: {settings.http.port} of {settings.http.host} was taken when "
+            "`trackrecord up` started; free it or set another TRACKRECORD_HTTP__PORT, and start it "
+            "again"
+        )
         raise ServerUnavailable(message)
     url = door.url + json.loads(answer)["path"]
     click.echo(url)

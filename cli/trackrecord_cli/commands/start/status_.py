@@ -140,7 +140,7 @@ def _read(project: str | None) -> StatusAnswer:
 def _cost(status: StatusAnswer) -> str:
     from pathlib import Path
 
-    from trackrecord_worker.up.cost import running_cost
+    from trackrecord_worker.up.home_lock import running_cost
 
     return str((status.home and running_cost(Path(status.home))) or "does not run here")
 

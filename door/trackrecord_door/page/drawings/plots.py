@@ -4,7 +4,7 @@ Each has a text alternative. Shapes stretch to the width there is; the words aro
 so that they keep their size on a phone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Final
@@ -15,23 +15,6 @@ _WIDTH: Final = 600.0
 _HEIGHT: Final = 160.0
 _BAR_WIDTH: Final = 100.0
 _MOST_GAP: Final = 0.2
-
-
-@dataclass(frozen=True)
-class Point:
-    """A rate at one moment.
-
-    Attributes:
-        label: of the moment, for example its day.
-        value: the rate, 0..1; None while there is none.
-        low: where its interval begins.
-        high: where it ends.
-    """
-
-    label: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,36 +75,6 @@ def swatch(tone: str) -> Markup:
     """Return a sample of a colour for a legend: "good", "bad" or "plain"."""
     return Markup('<svg aria-hidden="true" viewBox="0 0 12 12">{}</svg>').format(
         _rectangle(f"fill-{tone}", 0, 0, 12, 12)
-    )
-
-
-def band(points: Sequence[Point], title: str) -> Markup:
-    """Return a rate over time: a line from 0% to 100% within the band of its interval."""
-    known = [(index, each) for index, each in enumerate(points) if each.value is not None]
-    if not known:
-        return Markup("")
-    step = _WIDTH / max(1, len(points) - 1)
-    shapes = [_grid()]
-    banded = [(i, p.low, p.high) for i, p in known if p.low is not None and p.high is not None]
-    if len(banded) > 1:
-        there = [(i * step, _y(high)) for i, _, high in banded]
-        back = [(i * step, _y(low)) for i, low, _ in reversed(banded)]
-        shapes.append(Markup('<polygon class="band" points="{}"/>').format(_points(there + back)))
-    line = [(i * step, _y(p.value)) for i, p in known if p.value is not None]
-    if len(line) == 1:
-        line.append((min(_WIDTH, line[0][0] + step), line[0][1]))
-    shapes.append(Markup('<polyline class="line" points="{}"/>').format(_points(line)))
-    last = known[-1][1]
-    words = f"{title}: {_percent(last.value)} at the end"
-    if last.low is not None and last.high is not None:
-        words += f", between {_percent(last.low)} and {_percent(last.high)}"
-    labels = _ends([each.label for each in points])
-    return _plot(words, Markup("").join(shapes), ("0%", "100%"), labels)
-
-
-def _grid() -> Markup:
-    return Markup('<line class="grid" x1="0" x2="{0:.0f}" y1="{1:.0f}" y2="{1:.0f}"/>').format(
-        _WIDTH, _HEIGHT / 2
     )
 
 
@@ -204,20 +157,8 @@ def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
     )
 
 
-def _points(points: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
-
-
-def _y(share: float | None) -> float:
-    return _HEIGHT * (1 - _within(share or 0.0))
-
-
 def _within(share: float) -> float:
     return max(0.0, min(1.0, share))
-
-
-def _percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{100 * share:.0f}%"
 
 
 def _number(value: int) -> str:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _LONGEST: Final = 4096
 # What every link keeps.
 _KEPT: Final = "project"
-THEMES: Final = ("auto", "light", "dark")
-COOKIE: Final = "trackrecord_theme"
 
 
 @dataclass(frozen=True)
@@ -191,9 +189,3 @@ def visible_projects(asked: PageRequest) -> list[str]:
         ServerUnavailable: the database cannot be reached.
     """
     return _known_projects(asked.service) if asked.sees_all else [asked.project]
-
-
-def theme_of(request: Request) -> str:
-    """Return the theme that the reader chose; "auto" follows the device."""
-    chosen = request.cookies.get(COOKIE, "auto")
-    return chosen if chosen in THEMES else "auto"

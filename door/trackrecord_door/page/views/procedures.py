@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.estimates.wording import sentence
-from trackrecord.learning.competences.episodes.flow import OTHERS, FlowMove, FlowStep, ProcedureFlow
-from trackrecord.learning.competences.new_record import read_new_competence
-from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.competences import (
     COMPETENCES,
     CompetenceRecord,
-    add_procedures,
     competences_of,
     details_of,
     revising,
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
 
 _PATH: Final = "/procedures"
 _LONGEST_TITLE: Final = 300
-_LONGEST_LIST: Final = 10_000
 
 
 def shown(asked: PageRequest) -> PageView:
@@ -76,9 +71,6 @@ def one(asked: PageRequest) -> PageView:
         "record": record,
         "behind": behind,
         "runs": behind.runs,
-        "flow": behind.flow,
-        "steps": _steps(behind.flow),
-        "most_failed": max(behind.flow.steps, key=lambda step: step.failed, default=None),
         "explained": why(explanation),
         "estimate": None if estimate is None else sentence(estimate),
         "history": [
@@ -91,22 +83,8 @@ def one(asked: PageRequest) -> PageView:
             for change in reversed(details.history)
         ],
         "can_revise": record.record.status.is_selectable,
-        "named": lambda tool: _step_name(tool, behind.flow),
     }
     return PageView("details/procedure.html", _title(record), values)
-
-
-def _steps(flow: ProcedureFlow) -> list[tuple[FlowStep | None, list[FlowMove]]]:
-    """Return each step with the moves from it, the most frequent first; None is the beginning."""
-    begun = [None] if flow.steps else []
-    return [
-        (step, [move for move in flow.moves if move.origin == (step and step.tool)])
-        for step in (*begun, *flow.steps)
-    ]
-
-
-def _step_name(tool: str, flow: ProcedureFlow) -> str:
-    return f"{flow.folded} other tools" if tool == OTHERS else tool
 
 
 def _title(record: CompetenceRecord) -> str:
@@ -191,62 +169,6 @@ def supersede(asked: PageRequest, form: Form) -> ConfirmedAction:
         lambda reviser, whole: reviser.supersede(whole(record_id), whole(other))[0],
         dangerous=True,
     )
-
-
-def add(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Store a procedure by hand."""
-    given = {
-        "tools": _lines(form.text("tools", most=_LONGEST_LIST)),
-        "triggers": _lines(form.text("triggers", most=_LONGEST_LIST)),
-        "skill_name": form.optional("skill_name", most=256),
-    }
-    known = {name: value for name, value in given.items() if value is not None}
-    new = read_new_competence(known, asked.service.settings.competence)
-
-    def do(by: str, reason: str | None) -> str:
-        (record,) = add_procedures([new], by=by, reason=reason or "", project=asked.project)
-        return f"{record.id} is {record.record.status} now: {record.tools}."
-
-    return ConfirmedAction(
-        f"Store the procedure {' → '.join(given['tools'] or ())} by hand? Outcomes that name its "
-        "record count for it, and so do those that use just these tools.",
-        "Store it",
-        do,
-        asked.link(_PATH),
-        reason="required",
-    )
-
-
-def fork(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Make a new record from a record."""
-    record_id, tools = form.text("id"), _lines(form.optional("tools", most=_LONGEST_LIST))
-    changes = ForkChanges(skill_name=form.optional("skill_name", most=256), tools=tools or None)
-    return _deed(
-        asked,
-        record_id,
-        f"Make a new record from {record_id}? Both are active then, and the new one's performance "
-        "starts at nothing.",
-        "Fork it",
-        lambda reviser, whole: reviser.fork(whole(record_id), changes),
-    )
-
-
-def merge(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Make one record of several."""
-    record_id, others = form.text("id"), form.text("others").split()
-    return _deed(
-        asked,
-        record_id,
-        f"Make one record of {record_id} and {', '.join(others)}? Their performance is added up, "
-        "and they are retracted.",
-        "Merge them",
-        lambda reviser, whole: reviser.merge([whole(each) for each in (record_id, *others)]),
-        dangerous=True,
-    )
-
-
-def _lines(text: str | None) -> tuple[str, ...]:
-    return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
 
 
 def _deed(

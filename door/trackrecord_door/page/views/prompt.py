@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.question.question import LONGEST_TASK_ID
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.checks import optional_text_of
@@ -32,23 +31,6 @@ _NAMES: Final[Mapping[str, str]] = {
     "failing": "Procedures that fail",
     "competences": "Competence records",
 }
-
-
-@dataclass(frozen=True)
-class SectionTokens:
-    """The share of the budget that a section takes.
-
-    Attributes:
-        name: what people call it.
-        lines: how many of its lines are in.
-        tokens: what they count for.
-        share: of the budget; None without one.
-    """
-
-    name: str
-    lines: int
-    tokens: int
-    share: float | None
 
 
 @dataclass(frozen=True)
@@ -77,10 +59,8 @@ def shown(asked: PageRequest) -> PageView:
         "task": (task or "")[:_LONGEST_TASK],
         "budget": budget,
         "most": MOST_BUDGET,
-        "sections": _sections(answer, budget),
         "lines_in": [_line(asked, each) for each in answer.why if each.is_in],
         "lines_out": [_line(asked, each) for each in answer.why if not each.is_in],
-        "headings": answer.tokens - sum(each.tokens or 0 for each in answer.why if each.is_in),
     }
     return PageView("prompt.html", "What an agent would get", values)
 
@@ -133,17 +113,6 @@ def _conditions(text: str) -> dict[str, str] | None:
             raise InvalidRequest(message)
         found[name.strip()] = value.strip()
     return found or None
-
-
-def _sections(answer: Rankings, budget: int) -> list[SectionTokens]:
-    found = []
-    for feed in FEEDS:
-        lines = [each for each in answer.why if each.is_in and each.section == feed.field]
-        tokens = sum(each.tokens or 0 for each in lines)
-        if lines:
-            share = tokens / budget if budget else None
-            found.append(SectionTokens(_name(feed.field), len(lines), tokens, share))
-    return found
 
 
 def _line(asked: PageRequest, why: Why) -> PromptLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -60,12 +60,22 @@ def shown(asked: PageRequest) -> PageView:
         problem = str(error)
     values = {
         "runs": found[:_ROWS],
+        "groups": _by_session(found[:_ROWS]),
         "next": found[_ROWS - 1].cursor if len(found) > _ROWS else None,
         "problem": problem,
         "wanted": wanted,
     }
     status = 200 if problem is None else 404
     return PageView("lists/runs.html", "Runs", values, status, is_whole=len(found) <= _ROWS)
+
+
+def _by_session(runs: Sequence[RunAnswer]) -> list[tuple[str, list[RunAnswer]]]:
+    """Return runs by session, that of the newest run first; "" for those of no session."""
+    groups: dict[str, list[RunAnswer]] = {}
+    for run in runs:
+        session = run.outcome_id.rpartition(":")[0] if run.outcome_id.count(":") > 1 else ""
+        groups.setdefault(session.partition(":")[2], []).append(run)
+    return list(groups.items())
 
 
 def one(asked: PageRequest) -> PageView:

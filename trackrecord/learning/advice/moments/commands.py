@@ -252,7 +252,15 @@ def _standing(repository: str, history: CallHistory, now: float) -> Iterator[Def
             lines = history.lines(failure.kinds[0]) if failure.kinds else ()
             line = next((line for line in lines if line.line != failure.says), None)
             text = defect_words(failure, line, now)
-            yield Defect(_failure_id(repository, failure), failure.says, text, failure.sessions)
+            instead = failure.remedy or ("" if line is None else line.line)
+            yield Defect(
+                _failure_id(repository, failure),
+                failure.says,
+                text,
+                failure.sessions,
+                instead=instead,
+                last_at=failure.last_at,
+            )
 
 
 def _ended(repository: str, history: CallHistory, now: float) -> Iterator[Defect]:

@@ -84,6 +84,8 @@ class Defect(msgspec.Struct, frozen=True, array_like=True, gc=False):
         text: the fact with its counts, in English.
         sessions: the sessions in a row in which it failed.
         ended_at: when it ran again, seconds since the epoch; 0 while it stands.
+        instead: the line that does run; "" if none is known.
+        last_at: when it failed last, seconds since the epoch; 0 if that is not known.
     """
 
     id: str
@@ -91,6 +93,8 @@ class Defect(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: str
     sessions: int
     ended_at: float = 0.0
+    instead: str = ""
+    last_at: float = 0.0
 
 
 class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):

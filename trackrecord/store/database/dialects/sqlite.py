@@ -359,7 +359,10 @@ def _make_private(database: Path) -> None:
     try:
         make_private_folder(database.parent)
     except OSError as error:
-        message = f"the folder of the database cannot be made ({error.strerror}: {database.parent})"
+        message = (
+            f"the folder of the database cannot be made ({error.strerror}: {database.parent}); "
+            "set TRACKRECORD_HOME to a folder that can be written"
+        )
         raise StoreUnavailable(message) from error
     if not database.exists():
         with suppress(OSError):  # SQLite will say what is wrong
