@@ -1,7 +1,7 @@
 """Recommended procedures: those that the successes of similar tasks speak for.
 
 What is said must be more than chance: the successes of such tasks used it more often than their
-failures, by an exact test. And it must be a recipe, see `learning/advice/recipes`.
+failures, by an exact test. And most of its successes must have kept to one order of its tools.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,11 @@ from ..documents.rankings_document import RankedProcedure
 from .expectation import runs_of
 from .inputs import PromptInputs
 
-# What fewer of the votes speak for may be looked at, and is not handed out.
-_LEAST_SHARE: Final = 0.5
 # The successes of one task may be its own.
 _LEAST_TASKS: Final = 2
 # That successes used it more often than failures must be less probable than this by chance, for it
 # is asked of one task after another.
-_CHANCE: Final = 0.02
+_CHANCE: Final = 0.01
 _MOST: Final = 2
 
 
@@ -43,7 +41,7 @@ def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProced
     for voted in _by_conditions(known, votes.ranked)[:_MOST]:
         signature = signature_of(voted.tools)
         entry = known.procedures.get(signature)
-        if voted.share < _LEAST_SHARE or entry is None or not entry.is_recipe:
+        if entry is None or not entry.is_recipe:
             continue
         usage = _usage_of(known, advice, entry)
         if (
@@ -93,9 +91,7 @@ def _usage_of(known: PromptInputs, advice: AdviceDocument, entry: ProcedureEntry
 
 
 def _tells(usage: ProcedureUsage) -> bool:
-    """Return whether most successes used it, and more often than failures by more than chance."""
-    if usage.used_by_successes < max(1, _LEAST_SHARE * usage.successes):
-        return False
+    """Return whether successes used it more often than failures by more than chance."""
     runs = usage.successes + usage.failures
     used = usage.used_by_successes + usage.used_by_failures
     stratum = Stratum(runs, usage.successes, used, usage.used_by_successes)
