@@ -18,6 +18,8 @@ from ..documents.rankings_document import RankedProcedure
 from .expectation import runs_of
 from .inputs import PromptInputs
 
+# What fewer of the successes used is one way of many.
+_LEAST_SHARE: Final = 0.25
 # The successes of one task may be its own.
 _LEAST_TASKS: Final = 2
 # That successes used it more often than failures must be less probable than this by chance, for it
@@ -91,7 +93,9 @@ def _usage_of(known: PromptInputs, advice: AdviceDocument, entry: ProcedureEntry
 
 
 def _tells(usage: ProcedureUsage) -> bool:
-    """Return whether successes used it more often than failures by more than chance."""
+    """Return whether successes used it, and more often than failures by more than chance."""
+    if usage.used_by_successes < _LEAST_SHARE * usage.successes:
+        return False
     runs = usage.successes + usage.failures
     used = usage.used_by_successes + usage.used_by_failures
     stratum = Stratum(runs, usage.successes, used, usage.used_by_successes)
