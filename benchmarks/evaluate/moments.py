@@ -29,7 +29,7 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.named import named_text, names_in
+from trackrecord.learning.advice.moments.wording import named_text, names_in
 from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.settings.capture_rules import CaptureRules

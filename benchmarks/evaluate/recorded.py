@@ -72,7 +72,7 @@ def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
         return Advised(
             frozenset(votes.ranked[0].tools) if votes.ranked else None,
             votes.needs_more,
-            frozenset(named[0][0].tools) if named else None,
+            frozenset(named[0].tools) if named else None,
         )
 
     return told

@@ -323,14 +323,19 @@ def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
 
 def test_names_that_would_steer_a_terminal(capsys):
     """A tool is named by whoever made it; the page shows no escape sequence."""
-    from trackrecord.resources.reports.agents_work import FailingTool, ProjectWork
+    from tests.learning.advice.test_moments import sessions
+    from trackrecord.learning.advice.moments.calls import TriedCall
+    from trackrecord.learning.advice.moments.commands import commands_of
+    from trackrecord.resources.experience.commands import CommandAnswer
+    from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord_cli.history.page import print_page
 
     steering = "rm \x1b]0;title\x07"
-    tool = FailingTool(steering, 3, 0, steering, 3)
+    runs = sessions(*[[TriedCall(tool=steering, ok=False, error=steering)]] * 3)
+    (tool,) = commands_of(runs, now=0.0)
     work = ProjectWork(
         project=steering, runs=3, sources={steering: 3}, successes=0, failures=0, undecided=3,
-        ends={}, failing=(tool,),
+        ends={}, commands=(CommandAnswer.of(tool, dismissed=False),),
     )  # fmt: skip
     print_page([work], is_installed=True)
     page = capsys.readouterr().out

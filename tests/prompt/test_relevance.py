@@ -7,12 +7,9 @@ from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_en
 from tests.prompt.golden import memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.choosing.inputs import PromptInputs
-from trackrecord.prompt.choosing.recommended import _surely_better
 from trackrecord.prompt.documents.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
-from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.rules import ContextRules
 
 TASKS = {
@@ -136,15 +133,10 @@ OPPOSITE = {
     ("task", "best"), [("refund an order", "act-now"), ("repair the build", "look-first")]
 )
 def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
-    """Although over all tasks both patterns, and both procedures, are equally good."""
+    """Although over all tasks both patterns are equally good."""
     level = expected(10, 10, effect=0.0, effect_low=-0.1, is_worth_recommending=False)
-    procedures = {
-        "get_order+issue_refund": OPPOSITE["act-now"],
-        "edit_file+read_log": OPPOSITE["look-first"],
-    }
     counted = advice(
         TASKS,
-        estimates=dict.fromkeys(procedures, level),
         task_kinds=KINDS,
         kinds=(kind("refund"), kind("repair")),
         patterns=tuple(
@@ -152,20 +144,36 @@ def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
             for slug, parts in OPPOSITE.items()
         ),
     )
-    counted = msgspec.structs.replace(
-        counted,
-        procedures=tuple(
-            msgspec.structs.replace(each, by_kind=procedures.get(each.signature, {}))
-            for each in counted.procedures
-        ),
-    )
     both = (pattern("act-now", "established", 0.6), pattern("look-first", "established", 0.6))
     answer = asked(counted, task, patterns=both)
     assert ids(answer.told["patterns"]) == [best]
-    document = RankingsDocument(project="p", revision=1, computed_at=NOW)
-    known = PromptInputs(PromptQuestion("p", task), document, counted)
-    better = [each.signature for each, _ in _surely_better(known)]
-    assert better == [next(name for name, at in procedures.items() if at is OPPOSITE[best])]
+
+
+@pytest.mark.parametrize(("won", "is_told"), [((9, 3), True), ((9, 8), False)])
+def test_procedures_are_compared_over_all_tasks_of_their_kind(won, is_told):
+    """A procedure is told with what its kind of task shows, by more than chance."""
+    runs = {"get_order+issue_refund": won[0], "issue_refund+look": won[1]}
+    tasks = {
+        f"refund an order {n}": [(tuple(tools.split("+")), count, 10 - count)
+                                 for tools, count in runs.items()]
+        for n in range(2)
+    }  # fmt: skip
+    cells = {
+        tools: {0: ExpectedInKind(20, 2 * count, 2 * count, 20 - 2 * count, 0.5)}
+        for tools, count in runs.items()
+    }
+    counted = advice(
+        tasks, task_kinds=dict.fromkeys(tasks, 0), kinds=(kind("refund", 2 * sum(won), 40),)
+    )
+    counted = msgspec.structs.replace(
+        counted,
+        procedures=tuple(
+            msgspec.structs.replace(each, by_kind=cells[each.signature])
+            for each in counted.procedures
+        ),
+    )
+    answer = asked(counted, "refund an order")
+    assert ids(answer.procedures) == ["get_order+issue_refund"] * is_told
 
 
 def test_failing_procedures_of_such_tasks():

@@ -11,18 +11,16 @@ from tests.store.teaching import learn_reports
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
-from trackrecord.resources.experience.commands import dismiss_command
 from trackrecord.resources.experience.lessons import (
     details_of,
     dismiss_lesson,
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.prompt_documents.advice import build_advice, build_moments
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading
-from trackrecord.wire.tried_calls import NO_FILES
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
 
@@ -98,33 +96,6 @@ def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     assert known_lessons(store)[0].tasks == 9
     details = details_from(store, lesson_id)
     assert [each.action for each in details.history] == ["dismiss", "restore"]
-
-
-@pytest.mark.parametrize("given", ["gemini.go", "**/CONVENTIONS.md", "make test"])
-@pytest.mark.parametrize("dismiss", [dismiss_lesson, dismiss_command])
-def test_what_an_agent_was_told_is_dismissed_by_its_words(store, given, dismiss):
-    """A file, one that is not here, a command line: whatever the command is called."""
-    opened = {"tool": "read", "args": {"path": "cmd/gemini.go"}, "ok": True}
-    sought = {"tool": "glob", "args": {"pattern": "**/CONVENTIONS.md"}, "ok": True}
-    check = {"kind": "test", "state": "passed", "line": "make test", "is_whole": True}
-    ran = {"tool": "bash", "args": {"command": "make test"}, "ok": True, "checks": [check]}
-    run = {"captured_from": "transcript", "success": True, "source": "codex",
-           "tool_graph": [opened, {**sought, "result": NO_FILES}, ran]}  # fmt: skip
-    teach(store, [{**run, "task_id": each, "metadata": {"session": each}} for each in "abcde"])
-
-    def told():
-        with reading(store) as connection:
-            (facts,) = build_moments(connection, "default").repositories.values()
-        return {*facts.files, *dict(facts.never), *(line.line for line in facts.usual)}
-
-    everything = {"gemini.go", "**/CONVENTIONS.md", "make test"}
-    assert told() == everything
-    with calls(store):
-        decided = dismiss(given, by="mia")
-        assert decided.changed
-        assert told() == everything - {given}
-        assert restore_lesson(decided.id, by="mia").changed
-    assert told() == everything
 
 
 def test_another_project_has_its_own_lessons(store):

@@ -18,7 +18,7 @@ from ..output.screen import console, on_terminal
 
 if TYPE_CHECKING:
     from trackrecord.resources.experience.commands import CommandAnswer
-    from trackrecord.resources.reports.agents_work import FailingTool, ProjectWork
+    from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.resources.reports.instruction_file import InstructionCheck
 
 _MOST_PROJECTS: Final = 8
@@ -28,6 +28,9 @@ _NAME_CHARS: Final = 60
 _ID_CHARS: Final = 8
 _ERROR_CHARS: Final = 60
 _HALF: Final = 0.5
+_COSTLY: Final = (
+    CommandState.NEVER_RAN, CommandState.FAILS, CommandState.NEEDS, CommandState.OFTEN_FAILS,
+)  # fmt: skip
 _ENDED: Final = {
     "no check": "changed files and ended without a check",
     "check before the last edit": "were checked before the last edit only",
@@ -68,7 +71,7 @@ def print_page(works: Sequence[ProjectWork], *, is_installed: bool) -> None:
         sessions = f", {_counted(work.sessions, 'session')}" if work.sessions else ""
         _print_facts(
             f"{_name(work.project)} ({_counted(work.runs, 'run')}{sessions})",
-            [*costs, *_running(work.commands), *_ends(work)],
+            [*costs, *_others(work.commands), *_ends(work)],
         )
     out.print()
     if len(works) > _MOST_PROJECTS:
@@ -117,7 +120,7 @@ def print_check(name: str, project: str, check: InstructionCheck) -> None:
 
 
 def _next_steps(works: Sequence[ProjectWork], *, is_installed: bool) -> Iterator[str]:
-    if any(command.state is not CommandState.RUNS for work in works for command in work.commands):
+    if any(work.commands for work in works):
         yield "`trackrecord commands show ID` shows the runs, `… dismiss ID` ends a wrong one."
     if is_installed:
         yield "`trackrecord lessons` shows this again."
@@ -156,16 +159,14 @@ def _title(works: Sequence[ProjectWork]) -> str:
 def _costs(work: ProjectWork) -> Iterator[PageFact]:
     """Yield what fails, with the sessions that it cost, and what else the calls teach."""
     for command in work.commands:
-        if command.state is not CommandState.RUNS:
+        if command.state in _COSTLY:
             yield PageFact(_failing_command(command), command.id, command.sessions)
-    for tool in work.failing:
-        yield PageFact(_failing_tool(tool), "", tool.sessions)
     for lesson in work.lessons:
         yield PageFact(lesson.text, lesson.id, 0)
 
 
 def _failing_command(command: CommandAnswer) -> str:
-    if command.state is CommandState.NEEDS:
+    if command.state in (CommandState.NEEDS, CommandState.OFTEN_FAILS):
         return command.text
     state = "never ran" if command.state is CommandState.NEVER_RAN else "no longer runs"
     said = f"`{command.line}` {state}, in {_counted(command.sessions, 'session')}"
@@ -174,24 +175,11 @@ def _failing_command(command: CommandAnswer) -> str:
     return f"{said}: {one_line(command.error, _ERROR_CHARS)}" if command.error else said
 
 
-def _failing_tool(tool: FailingTool) -> str:
-    name = _name(tool.tool.removeprefix("shell:"))
-    said = f"`{name}` failed in {_counted(tool.sessions, 'session')}"
-    if tool.error_sessions < tool.sessions:
-        said += f", in {tool.error_sessions}"
-    said += f": {one_line(tool.error, _ERROR_CHARS)}"
-    return f"{said}; it worked later in {tool.recovered}" if tool.recovered else said
-
-
-def _running(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
-    """Yield one line with what runs, by kind."""
-    said = [
-        f"{KINDS.get(each.kind, each.kind)} `{each.line}` ({_counted(each.sessions, 'session')})"
-        for each in commands
-        if each.state is CommandState.RUNS
-    ]
-    if said:
-        yield PageFact(f"runs: {', '.join(said)}")
+def _others(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
+    """Yield what runs, by kind, and which files are not here."""
+    for each in commands:
+        if each.state not in _COSTLY:
+            yield PageFact(each.text, each.id)
 
 
 def _ends(work: ProjectWork) -> Iterator[PageFact]:

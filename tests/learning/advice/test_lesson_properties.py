@@ -2,8 +2,6 @@
 
 import random
 import re
-from itertools import combinations
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -53,17 +51,6 @@ def test_every_lesson_is_sound(runs):
             assert line == one_line(line, 2000)
             assert "[PROVEN" not in line
             assert len(line) < 1000
-
-
-@settings(deadline=None)
-@given(histories())
-def test_no_two_lessons_overlap_by_half(runs):
-    """Whatever their kinds."""
-    with patch("trackrecord.learning.advice.lessons.find._MAX_RUNS_SHOWN", 1000):
-        found = lessons(runs, min_tasks=2, established_tasks=2)
-    for one, other in combinations(found, 2):
-        shared = len(set(one.outcomes) & set(other.outcomes))
-        assert 2 * shared < len(set(one.outcomes) | set(other.outcomes))
 
 
 def test_the_weakest_are_dropped():

@@ -25,20 +25,6 @@ class ProcedureUsage(NamedTuple):
     failures: int
 
 
-class Gain(NamedTuple):
-    """The success rate of runs with a procedure.
-
-    Attributes:
-        won: runs that used it and reached their goal.
-        runs: all runs that used it.
-        effect: the difference to what such tasks do otherwise, as a share.
-    """
-
-    won: int
-    runs: int
-    effect: float
-
-
 def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Language = "en") -> str:
     """Return the line of a recommended procedure: its tools, and how often it was used.
 
@@ -58,21 +44,6 @@ def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Langua
     if usage.failures:
         said += f", {usage.used_by_failures} of {usage.failures} that failed"
     return f"- {steps} [{said}]"
-
-
-def gain_line(tools: Sequence[str], gain: Gain, language: Language = "en") -> str:
-    """Return the line of a procedure with which such tasks succeed more often than otherwise.
-
-    Args:
-        tools: in their order.
-        gain: how often it succeeded, and how much more often that is.
-        language: of the text.
-    """
-    if language == "zh":
-        said = f"{gain.runs}次运行中{gain.won}次成功"
-    else:
-        said = f"{gain.won} of {gain.runs} runs succeeded"
-    return compared_line(f"- {_steps(tools)} [{said}]", gain.effect, language)
 
 
 def points(effect: float) -> int:

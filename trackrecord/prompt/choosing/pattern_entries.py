@@ -6,16 +6,13 @@ recommended. What the task may be warned of is never offered.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from math import inf
 from operator import attrgetter
 from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
@@ -35,8 +32,6 @@ _TRIALS: Final = "trials"
 _Part = Literal["recommended", "held back"]
 _BY_ID: Final = attrgetter("entry.id")
 _BY_VALUE: Final = attrgetter("value")
-# A pattern's mean rate, None where it is drawn; its offer; and the kinds that it was seen in.
-_HeldBack = tuple[float | None, Offer, Collection[int]]
 _STATES: Final = {state.value: state for state in Maturity}
 
 
@@ -130,61 +125,12 @@ def _found_trials(known: PromptInputs) -> list[Offer]:
     """Return the draw's first pattern for this task, and the little known ones that it prefers."""
     assert known.draw is not None  # noqa: S101 - for type checkers
     recommended = _drawn(known, "recommended")
-    drawn = _first_and_tried(known, known.draw) if known.can_tell else _drawn(known, "held back")
+    drawn = _drawn(known, "held back")
     first = (
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
     tried = known.draw.tried
     return [offer for offer in drawn if offer is first or offer.entry.id in tried][:_MOST_TRIED]
-
-
-def _first_and_tried(known: PromptInputs, draw: Draw) -> list[Offer]:
-    """Return the first one of the related patterns that are held back, and those to be tried.
-
-    There may be hundreds: those whose mean is too low to be the first are not looked at.
-    """
-    held_back = known.once_for_both("patterns held back", _held_back, kind=known.kind)
-    kinds = _probable_kinds(known)
-    highest = _summed(kinds, dict(kinds))
-    best = 0.0
-    found: list[Offer] = []
-    for mean, offer, seen_in in held_back:
-        if mean is not None and highest * mean < best:
-            break
-        relevant = _summed(kinds, seen_in)
-        if relevant < LEAST_RELEVANCE:
-            continue
-        name = offer.entry.id
-        value = relevant * (draw.rate(name, relevant * offer.value) if mean is None else mean)
-        if value >= best or name in draw.tried:
-            found.append(Offer(offer.entry, relevant, value, "kinds"))
-            best = max(best, value)
-    return best_first(found)
-
-
-def _means(known: PromptInputs, part: _Part) -> list[float | None]:
-    """Return the rates of one part of the patterns, by place; None of those that are drawn."""
-    make = partial(_found_means, part=part)
-    return known.once_for_both(f"means of patterns {part}", make, kind=known.kind)
-
-
-def _found_means(known: PromptInputs, part: _Part) -> list[float | None]:
-    assert known.draw is not None  # noqa: S101 - for type checkers
-    drawn, means = {each.id for each in known.draw.prospects}, known.draw.means
-    names = (each.entry.id for each in _made_once(known, "patterns").part(part).by_id)
-    return [None if name in drawn else means.get(name) for name in names]
-
-
-def _held_back(known: PromptInputs) -> list[_HeldBack]:
-    """Return the patterns held back, each with its mean rate and the kinds it was seen in.
-
-    Those that are drawn have no mean, and come first; the others by their mean, the best first.
-    """
-    made = _made_once(known, "patterns").held_back
-    entries = [known.patterns.get(_slug(offer.entry)) for offer in made.by_id]
-    seen_in = [() if entry is None else entry.by_kind.keys() for entry in entries]
-    found = list(zip(_means(known, "held back"), made.by_id, seen_in, strict=True))
-    return sorted(found, key=lambda each: -inf if each[0] is None else -each[0])
 
 
 def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
@@ -197,34 +143,9 @@ def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
 
 
 def _found_drawn(known: PromptInputs, name: _Part) -> list[Offer]:
-    if known.can_tell:
-        return _related_as_drawn(known, name)
-    # Few are drawn for a task; the others are put in order once.
-    undrawn, prospects = known.once_for_both(
-        f"{name} patterns by their means", partial(_by_their_means, name=name), kind=known.kind
-    )
-    return with_offers(undrawn, _as_drawn(known, prospects))
-
-
-def _by_their_means(known: PromptInputs, name: _Part) -> tuple[list[Offer], list[Offer]]:
-    """Return the patterns whose rates are never drawn, best first, and the others."""
-    assert known.draw is not None  # noqa: S101 - for type checkers
-    ids = {each.id for each in known.draw.prospects}
-    everything = _made_once(known, "patterns").part(name).everything
-    undrawn = _as_drawn(known, (each for each in everything if each.entry.id not in ids))
-    return undrawn, [each for each in everything if each.entry.id in ids]
-
-
-def _related_as_drawn(known: PromptInputs, part: _Part) -> list[Offer]:
-    assert known.draw is not None  # noqa: S101 - for type checkers
-    made, means = _made_once(known, "patterns").part(part), _means(known, part)
-    rate = known.draw.rate
-    found = []
-    for place, relevant in _relevances(known, made):
-        offer, mean = made.by_id[place], means[place]
-        drawn = rate(offer.entry.id, relevant * offer.value) if mean is None else mean
-        found.append(Offer(offer.entry, relevant, relevant * drawn, "kinds"))
-    return _best_of(found)
+    made = _made_once(known, "patterns").part(name)
+    related = _related(known, made) if known.can_tell else made.everything
+    return _as_drawn(known, related)
 
 
 def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
@@ -277,15 +198,6 @@ def _relevances(known: PromptInputs, made: _Offers) -> list[tuple[int, float]]:
         for place, relevant in enumerate(relevances)
         if relevant >= LEAST_RELEVANCE
     ]
-
-
-def _summed(kinds: Iterable[tuple[int, float]], seen_in: Collection[int]) -> float:
-    # Term by term, as `_relevances` adds them up: `sum` of floats is more exact in newer Pythons.
-    total = 0.0
-    for kind, probable in kinds:
-        if kind in seen_in:
-            total += probable
-    return total
 
 
 def _probable_kinds(known: PromptInputs) -> list[tuple[int, float]]:

@@ -169,12 +169,8 @@ def procedures_for(known: PromptInputs) -> SectionOffers:
     # What is said only of runs is imported only where there are any: it takes an agent's memory.
     from .recommended import recommended_procedures
 
-    return SectionOffers(
-        [
-            Offer(each, relevance, each.score, basis)
-            for each, relevance, basis in recommended_procedures(known)
-        ]
-    )
+    named = recommended_procedures(known)
+    return SectionOffers([Offer(each, each.score, each.score, "votes") for each in named])
 
 
 def competences_for(known: PromptInputs) -> SectionOffers:

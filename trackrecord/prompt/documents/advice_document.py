@@ -146,8 +146,7 @@ class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True,
         order: the tools in the order that its successful runs mostly used.
         expected: how often it succeeds.
         by_kind: how often it succeeds by the position of the kind of task, where that is known.
-        is_recipe: whether it can be handed out as what worked: most of its successful runs kept to
-            its order, it does not give the task up, and it has no tool that only failures end in.
+        is_recipe: whether most of its successful runs kept to its order.
         is_outranked: whether one speaker alone tells of it, at tasks of which others tell something
             together.
     """

@@ -126,7 +126,7 @@ class RankingsReader:
         if "." not in task or answer.arm == "withheld" or not question.sections.has("lessons"):
             return answer
         # Imported only where a task may name a file.
-        from trackrecord.learning.advice.moments.named import named_text, names_in
+        from trackrecord.learning.advice.moments.wording import named_text, names_in
 
         names = names_in(task)
         if not names:

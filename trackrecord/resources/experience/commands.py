@@ -1,10 +1,11 @@
-"""Commands: by repository and kind of check, what runs, what does not, and since when."""
+"""Commands and files: what runs, what does not, what lies where; and dismissing it."""
 
 from __future__ import annotations
 
 from typing import Any, Final, Self
 
 from trackrecord.learning.advice.moments.commands import Command, CommandState
+from trackrecord.learning.advice.moments.dismissed import FILE
 
 from ..access.project_store import Transaction, read_project
 from ..declaration.checks import (
@@ -32,23 +33,25 @@ _FEW: Final = 2
 
 
 class CommandAnswer(Answer, frozen=True, kw_only=True):
-    """The record of one command over the sessions in a repository.
+    """The record of one command, or of one file, over the sessions in a repository.
 
     Attributes:
         text: the fact with its counts, in English.
         id: follows from the repository, the kind, the line and the machine, whatever the counts.
         repository: the repository; "" for the project's own.
         kind: what it checks: test, lint, type check, build, or check for several of these; command
-            for anything else.
-        line: the command line, or its first words.
-        state: how it fares now: runs, never ran, does not run any more, or needs another first.
-        sessions: of one that runs, the sessions in which it did; else the last sessions, in each of
-            which it failed.
+            for anything else, file for a file.
+        line: the command line, or its first words; the name, or the pattern, of a file.
+        state: how it fares now: runs, never ran, does not run any more, needs another first, or
+            often fails; a file was opened, or is not here.
+        sessions: the sessions that show it: of a command that does not run, the last ones, in each
+            of which it failed.
         calls: how often it ran or failed in these.
         since: the first time of these.
         last_at: the last time.
         error: the line that tells of the last error, for people of the project; "" for none.
-        instead: the check that then ran in the same sessions, or what has to run first.
+        instead: the check that then ran in the same sessions, what has to run first, or the place
+            of a file.
         instead_sessions: in how many of them it ran.
         is_standing: whether it has failed in five sessions or more, over two days or in ten.
         machine: a digest of the machine on which it fails; "" for any.
@@ -135,34 +138,31 @@ def commands_in(
         it: a reading transaction.
         kind: only commands of this kind.
         state: only commands in this state.
-        everything: whether dismissed ones are returned, too, those of one session that run on a
-            part, and those that run in more sessions without their launcher.
+        everything: whether dismissed ones are returned, too, files that were opened (as for their
+            kind), lines of one session that run on a part, and what another one says better.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         InvalidRequest: an argument is wrong.
     """
+    from trackrecord.resources.experience.found_commands import found_commands
+    from trackrecord.store.advice.lesson_decisions import dismissed_lessons
+
+    dismissed = dismissed_lessons(it.connection, it.project_id)
     return [
-        each
-        for each in _all_commands(it)
-        if (everything or not (each.dismissed or _is_passing(each.command)))
+        CommandAnswer.of(each, dismissed=each.id in dismissed)
+        for each in found_commands(it.connection, it.project_id)
+        if (everything or not (each.id in dismissed or _is_passing(each, kind)))
         and (kind is None or kind == each.kind)
         and (state is None or state == each.state)
     ]
 
 
-def _is_passing(command: Command) -> bool:
-    """Return whether it is a line for part of the work or a wrapped one, which few run again."""
-    return command.is_wrapped or (command.sessions < _FEW and not command.is_whole)
-
-
-def _all_commands(it: Transaction) -> list[CommandAnswer]:
-    from trackrecord.resources.experience.found_commands import found_commands
-    from trackrecord.store.advice.lesson_decisions import dismissed_lessons
-
-    dismissed = dismissed_lessons(it.connection, it.project_id)
-    found = found_commands(it.connection, it.project_id)
-    return [CommandAnswer.of(each, dismissed=each.id in dismissed) for each in found]
+def _is_passing(command: Command, asked_for: str | None) -> bool:
+    """Return whether few want to see it, as a line for part of the work that ran once."""
+    if command.kind == FILE == asked_for:
+        return False
+    return command.is_minor or (command.sessions < _FEW and not command.is_whole)
 
 
 def command_details(it: Transaction, command_id: str) -> CommandDetails:
@@ -173,9 +173,10 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
         UnknownId: the project has no such command, or had none at that moment.
         AmbiguousId: several commands' ids begin so.
     """
-    known = {each.id: each for each in _all_commands(it)}
-    lines = {each.id: each.line for each in known.values()}
-    shown = known[whole_id_of("command", command_id, lines, it.project)]
+    known = {each.id: each for each in commands_in(it, everything=True)}
+    by_line = {each.line: each.id for each in reversed(known.values())}
+    whole = by_line.get(command_id) or whole_id_of("command", command_id, known, it.project)
+    shown = known[whole]
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
@@ -204,7 +205,7 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
         "state": lambda command: command.state_in_words, "command": lambda command: command.text,
     },
     nothing="nothing is known of commands in project {project!r}",
-    option_help={"everything": "Show dismissed, wrapped and single-session commands, too."},
+    option_help={"everything": "Show dismissed ones, opened files and single-session lines, too."},
 )  # fmt: skip
 def list_commands(
     *,
@@ -214,13 +215,13 @@ def list_commands(
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[CommandAnswer]:
-    """List what runs and what does not, by repository and kind of check: what never ran first.
+    """List what runs, what does not and what lies where, by repository: what never ran first.
 
     Args:
-        kind: only commands of this kind: test, lint, type check, build, check or command.
+        kind: only commands of this kind: test, lint, type check, build, check, command or file.
         state: only commands in this state.
-        everything: whether dismissed ones are returned, too, those of one session that run on a
-            part, and those that run in more sessions without their launcher.
+        everything: whether dismissed ones are returned, too, files that were opened (as for their
+            kind), lines of one session that run on a part, and what another one says better.
         limit: the maximum number of commands to return; all when not given.
         project: the commands' project; the settings' project when not given.
 

@@ -11,7 +11,6 @@ from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     Command,
     commands_of,
-    named_files,
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
@@ -45,11 +44,6 @@ def found_commands(
         return tuple(commands_of(read, now=time.time()))
 
     return _kept.answer(connection, project_id, None, find)
-
-
-def found_files(connection: Connection, project_id: int) -> dict[str, str]:
-    """Return the files that a project's agents are told of, by the ids of the facts."""
-    return named_files(read_tried_runs(connection, project_id, limit=MOST_RUNS))
 
 
 def standing_defects(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
 
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
+from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
 from trackrecord.resources.declaration.checks import (
     Choice,
@@ -22,7 +23,7 @@ from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from trackrecord.store.advice.lesson_decisions import LessonDecision
 
@@ -281,7 +282,7 @@ def details_of(it: Transaction, lesson_id: str) -> LessonDetails:
         AmbiguousId: several lessons' ids begin so.
     """
     known = {each.id: each for each in _all_lessons(it)}
-    shown = known[whole_id_of("lesson", lesson_id, dict.fromkeys(known, ""), it.project)]
+    shown = known[whole_id_of("lesson", lesson_id, known, it.project)]
     lesson = shown.lesson
     return LessonDetails.of(
         lesson,
@@ -303,13 +304,13 @@ def behind(it: Transaction, lesson_id: str, outcomes: Sequence[int]) -> dict[str
     }
 
 
-def whole_id_of(noun: str, given: str, known: Mapping[str, str], project: str) -> str:
-    """Return the id of the lesson or the command for which a text stands.
+def whole_id_of(noun: str, given: str, known: Collection[str], project: str) -> str:
+    """Return the id of the lesson or the command of which a text is the id or the beginning.
 
     Args:
         noun: "lesson" or "command".
-        given: the id, the beginning of it, or the line: what agents are told holds no id.
-        known: the ids that there are, with the line of each; "" without one.
+        given: the text.
+        known: the ids that there are.
         project: whose they are.
 
     Raises:
@@ -318,9 +319,6 @@ def whole_id_of(noun: str, given: str, known: Mapping[str, str], project: str) -
     """
     from trackrecord.resources.access.short_ids import matching, whole_id
 
-    for command_id, line in known.items():
-        if given == line:
-            return command_id
     return whole_id(
         given,
         matching(given, known),
@@ -330,13 +328,18 @@ def whole_id_of(noun: str, given: str, known: Mapping[str, str], project: str) -
     )
 
 
-def _everything_told(it: Transaction) -> dict[str, str]:
-    """Return what agents are told of in a project, by id: a lesson, a command line, a file."""
-    from .found_commands import found_commands, found_files
+def _everything_told(it: Transaction) -> Iterator[tuple[str, str]]:
+    """Yield what agents and people are told of in a project: each id with words that they read."""
+    from .found_commands import found_commands
 
-    lessons = {each.id: each.text for each in _all_lessons(it)}
-    commands = {each.id: each.line for each in found_commands(it.connection, it.project_id)}
-    return lessons | found_files(it.connection, it.project_id) | commands
+    for each in _all_lessons(it):
+        for line in (*each.lesson.lines.values(), *each.wordless_lines.values()):
+            yield each.id, line
+    for command in found_commands(it.connection, it.project_id):
+        yield command.id, command.line
+        # Of a failure it is the line that runs, and a fact of its own.
+        if command.state in (CommandState.NEEDS, CommandState.OPENED):
+            yield command.id, command.instead
 
 
 @dataclass(frozen=True)
@@ -369,15 +372,22 @@ class Dismissal(Generic[_Decided]):
                 dismissed_lessons,
             )
 
+            told = list(_everything_told(it))
+            # One line may be known as one that fails on several machines, or without another.
+            ids = list(dict.fromkeys(known for known, words in told if words == given_id))
             # What is dismissed may not be found any more, and can be restored all the same.
-            known = dict.fromkeys(dismissed_lessons(it.connection, it.project_id), "")
-            known |= _everything_told(it)
-            whole = whole_id_of(self.noun, given_id, known, it.project)
-            decision = LessonDecision(
-                whole, LessonAction(action), actor, given_reason or "", time.time()
-            )
-            changed = decide_lesson(it.connection, it.project_id, decision)
-        return self.answer(whole, action, changed, actor, given_reason)
+            known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
+            ids = ids or [whole_id_of(self.noun, given_id, known, it.project)]
+            now, why = time.time(), given_reason or ""
+            changed = [
+                decide_lesson(
+                    it.connection,
+                    it.project_id,
+                    LessonDecision(each, LessonAction(action), actor, why, now),
+                )
+                for each in ids
+            ]
+        return self.answer(ids[0], action, any(changed), actor, given_reason)
 
 
 _DISMISSAL: Final = Dismissal("lesson", LessonDecisionAnswer)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.estimates.counting import usual_orders
+from trackrecord.learning.advice.estimates.counting import recipes_among, usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
@@ -21,15 +21,14 @@ from trackrecord.learning.advice.lessons.lesson import (
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
-    facts_without,
     histories_of,
     told_histories,
 )
+from trackrecord.learning.advice.moments.dismissed import facts_without
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.moments.wording import never_text
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
-from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 from trackrecord.learning.advice.runs.failures import error_template
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict

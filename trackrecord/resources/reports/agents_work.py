@@ -1,17 +1,15 @@
 """The work of agents, by project: what fails, what runs, and how runs end."""
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.moments.calls import UNNAMED, TriedRun
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, CommandState
 from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.learning.advice.rules import MAX_RUNS
-from trackrecord.learning.advice.runs.failures import error_template, names_its_remedy
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.experience.commands import CommandAnswer, commands_in
@@ -28,31 +26,11 @@ NO_CHECK: Final = "no check"
 EARLY_CHECK: Final = "check before the last edit"
 INTERRUPTED: Final = "interrupted"
 _ENDS: Final = (NO_CHECK, EARLY_CHECK, INTERRUPTED)
-_MOST_TOOLS: Final = 5
-# A reason that is told is that of so many of the sessions.
-_OFTEN: Final = 0.3
 _MOST_LESSONS: Final = 5
 _MOST_FAILING: Final = 5
+_FAILING: Final = (CommandState.NEVER_RAN, CommandState.FAILS, CommandState.NEEDS)
 # What these lessons say of a failing tool is told beside its counts already.
 _TOLD: Final = frozenset({LessonKind.FAILS})
-
-
-class FailingTool(Answer, frozen=True):
-    """A tool or a command that fails.
-
-    Attributes:
-        tool: its name.
-        sessions: in how many sessions it failed.
-        recovered: in how many of these it did its work later.
-        error: the line that tells of its failures in most of these sessions.
-        error_sessions: in how many.
-    """
-
-    tool: str
-    sessions: int
-    recovered: int
-    error: str
-    error_sessions: int
 
 
 class ProjectWork(Answer, frozen=True, kw_only=True):
@@ -68,7 +46,6 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
         ends: the number of runs by kinds of evidence that tell how they ended: without a check,
             with one before the last edit only, interrupted.
         sessions: the sessions with calls of a shell or of files.
-        failing: the tools that fail in most sessions, but for the commands below.
         lessons: what else the calls teach, the strongest first.
         commands: the commands that fail and those by which checks run, see `_told_commands`.
     """
@@ -81,7 +58,6 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
     undecided: int
     ends: dict[str, int]
     sessions: int = 0
-    failing: tuple[FailingTool, ...] = ()
     lessons: tuple[LessonAnswer, ...] = ()
     commands: tuple[CommandAnswer, ...] = ()
 
@@ -135,44 +111,9 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         undecided=verdicts[None],
         ends={kind: ends[kind] for kind in _ENDS if ends[kind]},
         sessions=len({run.session for run in tried}),
-        failing=failing_tools(tried, {each.line for each in commands}),
         lessons=tuple(lessons[:_MOST_LESSONS]),
         commands=commands,
     )
-
-
-def failing_tools(runs: Sequence[TriedRun], told: Set[str]) -> tuple[FailingTool, ...]:
-    """Return the tools that failed in most sessions, the most first.
-
-    Checks that did not start count, and not what they found; none that only looks, none of the
-    agent's tools for files, and none that failed for many reasons.
-
-    Args:
-        runs: the runs of a project, in the order of their ends.
-        told: the lines, or first words, of commands of which it is told elsewhere that they fail.
-    """
-    failed: defaultdict[str, dict[str, bool]] = defaultdict(dict)
-    errors: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for run in runs:
-        for call in run.calls:
-            if call.file or not told.isdisjoint((call.told, call.words)):
-                continue
-            if UNNAMED.search(call.words):
-                continue
-            if call.failed and not names_its_remedy(call.error):
-                failed[call.tool][run.session] = False
-                errors[call.tool][error_template(call.error)].add(run.session)
-            elif call.ran and run.session in failed[call.tool]:
-                failed[call.tool][run.session] = True
-    found = []
-    for tool, sessions in failed.items():
-        if len(sessions) >= FEWEST_SESSIONS:
-            error, seen = max(errors[tool].items(), key=lambda item: (len(item[1]), item[0]))
-            if len(seen) >= max(FEWEST_SESSIONS, len(sessions) * _OFTEN):
-                recovered = sum(sessions.values())
-                found.append(FailingTool(tool, len(sessions), recovered, error, len(seen)))
-    found.sort(key=lambda each: (-each.sessions, each.tool))
-    return tuple(found[:_MOST_TOOLS])
 
 
 def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ...]:
@@ -180,12 +121,12 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
 
     What failed in one or two sessions alone is not told.
     """
-    failing = [
-        each
-        for each in commands
-        if each.state is not CommandState.RUNS and each.sessions >= FEWEST_SESSIONS
-    ]
+    repeated = [each for each in commands if each.sessions >= FEWEST_SESSIONS]
+    failing = [each for each in repeated if each.state in _FAILING]
     failing.sort(key=lambda each: (not each.is_standing, -each.calls))
+    often = [each for each in repeated if each.state is CommandState.OFTEN_FAILS]
+    often.sort(key=lambda each: (-each.sessions, each.line))
+    not_here = [each for each in repeated if each.state is CommandState.NOT_HERE]
     runs: dict[tuple[str, str], CommandAnswer] = {}
     for each in commands:
         key = each.repository, each.kind
@@ -194,4 +135,4 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
         ):
             runs[key] = each
     running = [each for each in runs.values() if each.sessions >= FEWEST_SESSIONS]
-    return (*failing[:_MOST_FAILING], *running)
+    return (*failing[:_MOST_FAILING], *often[:_MOST_FAILING], *running, *not_here)

@@ -19,7 +19,7 @@ from .entries import decision
 from .lessons import behind
 
 _PATH = "/commands"
-_KINDS = ("test", "lint", "type check", "build", "check", "command")
+_KINDS = ("test", "lint", "type check", "build", "check", "command", "file")
 
 
 def shown(asked: PageRequest) -> PageView:

@@ -3,11 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import exp2
 from operator import attrgetter
 from typing import Final, TypeVar
 
+from ...competences.episodes.actors import USER
 from ...competences.episodes.signatures import signature_of
+from ...competences.record import typical_order
 from ...numbers.decay import decayed
 from ..runs.runs import Run
 from ..tasks.kinds import Kinds
@@ -155,8 +158,29 @@ def usual_orders(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
         seen[procedure][run.order] += 1
         if run.success:
             worked[procedure][run.order] += 1
-    return {name: _commonest(worked.get(name) or orders) for name, orders in sorted(seen.items())}
+    return {
+        name: typical_order(worked.get(name) or orders) for name, orders in sorted(seen.items())
+    }
 
 
-def _commonest(orders: Counter[tuple[str, ...]]) -> tuple[str, ...]:
-    return min(orders, key=lambda order: (-orders[order], order))
+def recipes_among(orders: Mapping[str, Sequence[str]], runs: Sequence[Run]) -> frozenset[str]:
+    """Return the procedures that can be recommended: most of their successes kept to their order.
+
+    Args:
+        orders: the tools of each procedure in the order that its successful runs mostly used.
+        runs: the runs of all of them.
+    """
+    won: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    for run in runs:
+        if run.success:
+            procedure = procedure_of(run)
+            # Several calls of one tool in a row are one.
+            calls = groupby(step.tool for step in run.steps if step.actor != USER)
+            won[procedure] += 1
+            kept[procedure] += tuple(tool for tool, _ in calls) == tuple(orders[procedure])
+    return frozenset(
+        procedure
+        for procedure, count in won.items()
+        if orders[procedure] and 2 * kept[procedure] > count
+    )

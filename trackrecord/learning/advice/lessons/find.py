@@ -5,8 +5,7 @@ row here, and its words on the page (`_KINDS` in `page/views/lessons`).
 
 Merge findings about the same fact.
 
-What then works, or must come first, is told with the failure that it mends; findings whose runs
-overlap by half are one.
+What then works, or must come first, is told with the failure that it mends.
 
 Completions: the call that ends a run, within tasks.
 
@@ -180,32 +179,6 @@ def _told_with(failure: Finding, mended: Finding) -> Finding:
     return replace(failure, lines=lines, wordless_lines=wordless, tools=tools, remedy=remedy)
 
 
-def merged(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings no two of which share half of the runs that either has.
-
-    Args:
-        findings: the one to keep of any two comes first.
-
-    Returns:
-        The kept ones; each has the lines of those that it stands for.
-    """
-    kept: list[Finding] = []
-    also: list[tuple[str, ...]] = []
-    for finding in findings:
-        place = next((n for n, other in enumerate(kept) if _overlap(finding, other)), None)
-        if place is None:
-            kept.append(finding)
-            also.append(finding.also)
-        else:
-            also[place] += (finding.lines["en"], *finding.also)
-    return [replace(each, also=lines) for each, lines in zip(kept, also, strict=True)]
-
-
-def _overlap(one: Finding, other: Finding) -> bool:
-    shared = (one.mask & other.mask).bit_count()
-    return 2 * shared >= len(one.positions) + len(other.positions) - shared
-
-
 Counting = Callable[[History, LessonRules], Iterator[Finding]]
 
 # The fields of a lesson that are those of its finding.
@@ -261,7 +234,7 @@ def find_lessons(runs: Sequence[NotedRun], rules: LessonRules, *, now: float) ->
         now: the moment as of which runs have aged, seconds since the epoch.
     """
     history = history_of(runs)
-    # More are found than are kept; beyond this many merging would take too long.
+    # More are found than are kept.
     most = 4 * rules.max_lessons
     ranked: list[tuple[float, Finding]] = []
     for find in _KINDS:
@@ -272,8 +245,7 @@ def find_lessons(runs: Sequence[NotedRun], rules: LessonRules, *, now: float) ->
         ]
         ranked += sorted(found, key=_by_weight)[:most]
     weights = {(each.kind, each.subject): weight for weight, each in ranked}
-    told = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
-    kept = merged(told)
+    kept = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
     callers: defaultdict[str, set[str]] = defaultdict(set)
     for run in history.runs:
         for step in run.steps:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 
 from ...competences.episodes.actors import AGENT
@@ -63,11 +62,3 @@ class Finding:
     def has_way_out(self) -> bool:
         """Return whether it says what to do instead, or is told with what mends it."""
         return self.says_what_to_do or self.remedy is not None
-
-    @cached_property
-    def mask(self) -> int:
-        """The runs as bits."""
-        held = bytearray(self.positions[-1] // 8 + 1)
-        for position in self.positions:
-            held[position >> 3] |= 1 << (position & 7)
-        return int.from_bytes(held, "little")

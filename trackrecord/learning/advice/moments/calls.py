@@ -25,7 +25,6 @@ RAN: Final = "ran"
 NOT_STARTED: Final = "not started"
 EDITS: Final = frozenset({"edit", "write"})
 """The words on record for the tools that change a file."""
-_MOST_OPTIONS: Final = 6
 _SHELL: Final = "shell:"
 
 _HOME: Final = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\\s:'\"]|\Z)")
@@ -39,7 +38,6 @@ _SHOWS: Final = re.compile(
 _UNTOLD: Final = re.compile(r"<secret>|<<|…\s*\Z")
 _PARTS: Final = re.compile(r"&&|\|\|?|[;\n(]")
 _SEPARATORS: Final = frozenset({"&&", "||", ";", "|"})
-_QUOTE: Final = re.compile(r"['\"`]")
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w{0,127}=")
 _PROGRAM: Final = re.compile(r"[A-Za-z][\w.+-]{0,31}\Z")
 # Their options are those of what they start.
@@ -68,7 +66,6 @@ _STARTS: Final = (
 _MEMBER: Final = re.compile(
     r"(?:--(?:filter|workspace|package|prefix|dir|cwd)|-[FCw])[ =][^\s]{1,100}"
 )
-_OPTION: Final = re.compile(r"-{1,2}[A-Za-z][\w-]{0,31}")
 # The person, or a rule of the person's, did not let the call happen.
 _REFUSED: Final = re.compile(
     r"refused by the person|the user doesn'?t want|permission to use|requires approval"
@@ -243,8 +240,6 @@ def keys_of(call: TriedCall) -> Iterator[str]:
     words = call.words
     if " " in words:
         yield f"words {words}"
-    for option in options_of(call.line):
-        yield f"option {option}"
 
 
 def _spelt(line: Sequence[str], words: Sequence[str]) -> str:
@@ -373,23 +368,6 @@ def without_home(text: str) -> str:
     if "/" not in text and "\\" not in text:
         return text
     return _ROOT_HOME.sub("~", _HOME.sub("~", text))
-
-
-def options_of(command: str) -> tuple[str, ...]:
-    """Return the programs of a command line, each with an option: "git -C"; up to six."""
-    quote = _QUOTE.search(command)
-    found: list[str] = []
-    for part in _PARTS.split(command[: quote.start()] if quote else command):
-        words = part.split()
-        while words and _ASSIGNED.match(words[0]):
-            words = words[1:]
-        program = words[0].rpartition("/")[2] if words else ""
-        if not _PROGRAM.match(program) or program in _LAUNCHERS:
-            continue
-        # Behind an operand, an option may be that of something else.
-        options = takewhile(bool, map(_OPTION.match, words[1:]))
-        found += [f"{program} {option.group()}" for option in options if option]
-    return tuple(dict.fromkeys(found))[:_MOST_OPTIONS]
 
 
 def check_by_name(

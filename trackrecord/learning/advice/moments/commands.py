@@ -1,15 +1,18 @@
 """Commands as people see them: by repository and kind of check, what runs and what does not."""
 
-import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
 from ...numbers.speakers import is_known
-from .calls import CI, WORK, TriedRun, exact_key
+from ..runs.failures import error_template, names_its_remedy
+from .calls import CI, UNNAMED, WORK, TriedRun, exact_key
+from .dismissed import COMMAND, FILE, command_id, failure_id, need_id
 from .facts import (
     CHECKING_KINDS,
     FEWEST_SESSIONS,
@@ -26,21 +29,25 @@ from .wording import (
     defect_words,
     ended_words,
     failing_words,
+    file_words,
     needing_words,
+    never_text,
+    often_words,
     running_words,
 )
 
 MOST_RUNS: Final = 2000
 """How many runs are read: half a second's work; a streak that is older has long been told."""
-_DIGEST_BYTES: Final = 8
-_COMMAND: Final = "command"
-_FILE: Final = "file"
-# Names of calls that are not shown as a command.
+# Names of calls that are shown only where each command is.
 _UNLISTED: Final = ("shape ", "file ", "tool ")
+# A reason that is told of a tool is that of so many of the sessions.
+_OFTEN: Final = 0.3
+_SHELL: Final = "shell:"
+_MOST_OUTCOMES: Final = 8
 # What stands before it is a command of its own, such as a change of the folder.
 _JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
-_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, CI, _COMMAND)
+_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, CI, COMMAND, FILE)
 
 
 class CommandState(StrEnum):
@@ -51,17 +58,23 @@ class CommandState(StrEnum):
     """It ran in the past."""
     NEEDS = "needs another first"
     """It hardly ever ran without another command before it, and nearly always with it."""
+    OFTEN_FAILS = "often fails"
+    """It failed in three sessions or more, mostly for one reason, and works between."""
     RUNS = "runs"
+    OPENED = "was opened"
+    """A file, mostly in one place."""
+    NOT_HERE = "is not here"
+    """A file that the last sessions sought in vain."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of one command over the sessions in a repository.
+    """The record of one command, or of one file, over the sessions in a repository.
 
     Attributes:
         id: follows from the repository, the kind and the line.
         repository: the repository; "" for the project's own.
-        kind: the kind of check, or "command" for any other.
-        line: the command line, or its first words.
+        kind: the kind of check; "command" for any other, "file" for the name of a file.
+        line: the command line, or its first words; the name, or the pattern, of a file.
         state: how it fares now.
         text: the fact with its counts, in English.
         sessions: of one that runs, the sessions in which it did; else the last sessions, in each of
@@ -70,14 +83,16 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         since: the first time, seconds since the epoch.
         last_at: the last time.
         error: the line that tells of the last error; "" for none.
-        instead: the check that then ran in the same sessions, or what has to run first.
+        instead: the check that then ran in the same sessions, what has to run first, or the place
+            of a file.
         instead_sessions: in how many of them.
         is_standing: whether it has failed for so long that a person should hear of it.
         machine: where it fails; "" for any machine.
         key: the name by which failing calls of it are known; "" of one that runs.
         told: the line of such checks that agents are told first; "" for none.
         is_whole: whether it checks all that its program would.
-        is_wrapped: whether it only puts a launcher before a line that runs in more sessions.
+        is_minor: whether few want to see it: a file that was opened, a line that only puts a
+            launcher before one that runs in more sessions, what is known of the shape of a line.
         outcomes: the rows of the outcomes of its newest sessions, the newest first.
     """
 
@@ -99,7 +114,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     key: str = ""
     told: str = ""
     is_whole: bool = False
-    is_wrapped: bool = False
+    is_minor: bool = False
     outcomes: tuple[int, ...] = ()
 
 
@@ -111,13 +126,23 @@ def commands_of(runs: Sequence[TriedRun], *, now: float) -> list[Command]:
         now: the moment to answer for, seconds since the epoch.
     """
     histories = histories_of(runs)
-    told = {name: each.facts().checks for name, each in told_histories(runs, histories).items()}
-    found = []
+    told = {name: (each, each.facts()) for name, each in told_histories(runs, histories).items()}
+    by_repository: defaultdict[str, list[TriedRun]] = defaultdict(list)
+    for run in runs:
+        by_repository[run.repository].append(run)
+    found: list[Command] = []
     for repository, history in sorted(histories.items()):
-        for command in _commands(repository, history, now):
-            lines = told.get(repository, {}).get(command.kind, ())
+        teller, facts = told.get(repository, (history, MomentFacts()))
+        commands = list(_commands(repository, history, now))
+        for command in commands:
+            lines = facts.checks.get(command.kind, ())
             line = lines[0].line if lines else ""
             found.append(msgspec.structs.replace(command, told=line))
+        known = {
+            each.line for each in commands if each.sessions >= FEWEST_SESSIONS and not each.is_minor
+        }
+        found += _failing_tools(repository, by_repository[repository], known)
+        found += _files(repository, teller, facts)
     return sorted(found, key=_rank)
 
 
@@ -148,26 +173,6 @@ def histories_of(runs: Iterable[TriedRun]) -> dict[str, CallHistory]:
     return histories
 
 
-def named_files(runs: Sequence[TriedRun]) -> dict[str, str]:
-    """Return the files, and patterns of files, that agents are told of, by the ids of the facts.
-
-    Args:
-        runs: the runs of one project, in the order of their ends.
-    """
-    return {
-        command_id(repository, _FILE, name): name
-        for repository, history in told_histories(runs).items()
-        for facts in (history.facts(),)
-        for name in (*facts.files, *(pattern for pattern, _ in facts.never))
-    }
-
-
-def command_id(repository: str, kind: str, line: str, machine: str = "") -> str:
-    """Return the id of a fact about a command."""
-    whole = "\0".join((repository, kind, line, machine)).encode(errors="replace")
-    return hashlib.blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()
-
-
 def _rank(command: Command) -> tuple[object, ...]:
     is_over = command.state is CommandState.RUNS
     standing = (not command.is_standing, -command.sessions if command.is_standing else 0)
@@ -178,12 +183,12 @@ def _rank(command: Command) -> tuple[object, ...]:
 
 
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
-    for kind in _KINDS[:-1]:
+    for kind in _KINDS[:-2]:
         lines = history.lines(kind)
         for line in lines:
             if kind not in CHECKING_KINDS and line.sessions < FEWEST_SESSIONS:
                 continue
-            yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
+            yield _running(repository, line, now, is_minor=_is_wrapped(line, lines))
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
     for key, need in needs.items():
@@ -191,18 +196,28 @@ def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Com
             continue
         if key.startswith("line ") or not any(need.says in line for line in exact):
             yield _needing_command(repository, key, need)
-    for key, each in _listed_failures(history):
-        yield _failing_command(repository, key, each, now)
+    yield from _failing_commands(repository, history, now)
 
 
-def _listed_failures(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
-    """Yield what fails, without what a line says more exactly or the first words as well."""
+def _failing_commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
+    """Yield all that fails; of what another one says better, that few want to see it."""
     failing = list(_failing(history))
-    exact = [each for key, each in failing if key.startswith("line ")]
-    words = [each for key, each in failing if not key.startswith("line ")]
+    listed = [(each, False) for each in _listed(failing)]
+    found: dict[str, Command] = {}
+    for (key, each), is_minor in (*listed, *((each, True) for each in failing)):
+        command = _failing_command(repository, key, each, now)
+        found.setdefault(command.id, msgspec.structs.replace(command, is_minor=is_minor))
+    yield from found.values()
+
+
+def _listed(failing: Sequence[tuple[str, KnownFailure]]) -> Iterator[tuple[str, KnownFailure]]:
+    """Yield what fails, without what a line says more exactly or the first words as well."""
+    named = [(key, each) for key, each in failing if not key.startswith(_UNLISTED)]
+    exact = [each for key, each in named if key.startswith("line ")]
+    words = [each for key, each in named if not key.startswith("line ")]
     shown = [each for each in words if not any(_says_more(line, each) for line in exact)]
     by_words = {(each.says, each.machine) for each in shown}
-    for key, each in failing:
+    for key, each in named:
         if key.startswith("line "):
             if (each.says, each.machine) not in by_words:
                 yield key, each
@@ -220,8 +235,6 @@ def _says_more(line: KnownFailure, words: KnownFailure) -> bool:
 def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
     """Yield what fails: checks that do not start, and what failed in three sessions or more."""
     for key, known in history.every_failure().items():
-        if key.startswith(_UNLISTED):
-            continue
         for each in known:
             is_check = each.is_of_check and key == exact_key(each.says)
             if each.says and (is_check or each.sessions >= FEWEST_SESSIONS):
@@ -247,14 +260,14 @@ def defects_of(histories: Mapping[str, CallHistory], *, now: float) -> tuple[Def
 
 
 def _standing(repository: str, history: CallHistory, now: float) -> Iterator[Defect]:
-    for _, failure in _listed_failures(history):
+    for key, failure in _listed(list(_failing(history))):
         if failure.is_standing:
             lines = history.lines(failure.kinds[0]) if failure.kinds else ()
             line = next((line for line in lines if line.line != failure.says), None)
             text = defect_words(failure, line, now)
             instead = failure.remedy or ("" if line is None else line.line)
             yield Defect(
-                _failure_id(repository, failure),
+                failure_id(repository, key, failure),
                 failure.says,
                 text,
                 failure.sessions,
@@ -268,17 +281,12 @@ def _ended(repository: str, history: CallHistory, now: float) -> Iterator[Defect
         if not key.startswith(_UNLISTED):
             for failure, at in ended:
                 yield Defect(
-                    _failure_id(repository, failure),
+                    failure_id(repository, key, failure),
                     failure.says,
                     ended_words(failure, at, now),
                     failure.sessions,
                     at,
                 )
-
-
-def _failure_id(repository: str, failure: KnownFailure) -> str:
-    kind = failure.kinds[0] if failure.kinds else _COMMAND
-    return command_id(repository, kind, failure.says, failure.machine)
 
 
 def _is_wrapped(line: KnownLine, lines: Iterable[KnownLine]) -> bool:
@@ -290,7 +298,7 @@ def _is_wrapped(line: KnownLine, lines: Iterable[KnownLine]) -> bool:
     return False
 
 
-def _running(repository: str, line: KnownLine, now: float, *, is_wrapped: bool) -> Command:
+def _running(repository: str, line: KnownLine, now: float, *, is_minor: bool) -> Command:
     return Command(
         id=command_id(repository, line.kind, line.line),
         repository=repository,
@@ -303,18 +311,16 @@ def _running(repository: str, line: KnownLine, now: float, *, is_wrapped: bool) 
         since=line.since,
         last_at=line.last_at,
         is_whole=line.is_whole,
-        is_wrapped=is_wrapped,
+        is_minor=is_minor,
         outcomes=line.outcomes,
     )
 
 
 def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
-    kind = need.kinds[0] if need.kinds else _COMMAND
-    lasted = need.last_at - need.since
     return Command(
-        id=command_id(repository, kind, f"{need.first}\0{need.says}"),
+        id=need_id(repository, need),
         repository=repository,
-        kind=kind,
+        kind=need.kinds[0] if need.kinds else COMMAND,
         line=need.says,
         state=CommandState.NEEDS,
         text=needing_words(need),
@@ -325,7 +331,7 @@ def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
         error=need.error,
         instead=need.first,
         instead_sessions=need.ran_with,
-        is_standing=is_standing(need.sessions, lasted),
+        is_standing=is_standing(need.sessions, need.last_at - need.since),
         key=key,
         outcomes=need.outcomes,
     )
@@ -333,9 +339,9 @@ def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
 
 def _failing_command(repository: str, key: str, failure: KnownFailure, now: float) -> Command:
     return Command(
-        id=_failure_id(repository, failure),
+        id=failure_id(repository, key, failure),
         repository=repository,
-        kind=failure.kinds[0] if failure.kinds else _COMMAND,
+        kind=failure.kinds[0] if failure.kinds else COMMAND,
         line=failure.says,
         state=CommandState.NEVER_RAN if failure.never else CommandState.FAILS,
         text=failing_words(failure, now),
@@ -353,43 +359,84 @@ def _failing_command(repository: str, key: str, failure: KnownFailure, now: floa
     )
 
 
-def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str]) -> MomentFacts:
-    """Return facts without those about commands and files that a person dismissed.
+@dataclass
+class _Failures:
+    """The sessions in which a tool failed, each with its last run, and those it worked in later."""
+
+    runs: dict[str, TriedRun] = field(default_factory=dict)
+    errors: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    recovered: set[str] = field(default_factory=set)
+    calls: int = 0
+
+
+def _failing_tools(repository: str, runs: Iterable[TriedRun], told: Set[str]) -> Iterator[Command]:
+    """Yield the tools that failed in three sessions or more for one reason mostly.
+
+    Checks that did not start count, and not what they found; none that only looks, none of the
+    agent's tools for files.
 
     Args:
-        facts: those of a repository.
         repository: the repository.
-        dismissed: the ids of facts.
+        runs: its runs, in the order of their ends.
+        told: the lines, or first words, of commands of which more is told.
     """
-    if not dismissed:
-        return facts
+    found: defaultdict[str, _Failures] = defaultdict(_Failures)
+    for run in runs:
+        for call in run.calls:
+            if call.file or not told.isdisjoint((call.told, call.words)):
+                continue
+            if UNNAMED.search(call.words):
+                continue
+            if call.failed and not names_its_remedy(call.error):
+                tool = found[call.tool]
+                tool.calls += 1
+                tool.runs[run.session] = run
+                tool.errors[error_template(call.error)].add(run.session)
+                tool.recovered.discard(run.session)
+            elif call.ran and call.tool in found and run.session in found[call.tool].runs:
+                found[call.tool].recovered.add(run.session)
+    for name, tool in found.items():
+        error, seen = max(tool.errors.items(), key=lambda item: (len(item[1]), item[0]))
+        if len(seen) >= max(FEWEST_SESSIONS, len(tool.runs) * _OFTEN):
+            line, last = name.removeprefix(_SHELL), [*reversed(tool.runs.values())]
+            words = often_words(line, len(tool.runs), error, len(seen), len(tool.recovered))
+            command = _of_runs(repository, COMMAND, line, last)
+            yield msgspec.structs.replace(
+                command,
+                id=command_id(repository, "tool", name),
+                state=CommandState.OFTEN_FAILS,
+                text=words,
+                calls=tool.calls,
+                error=error,
+            )
 
-    def is_told(kind: str, line: str, machine: str = "") -> bool:
-        return command_id(repository, kind, line, machine) not in dismissed
 
-    failures = {
-        key: tuple(
-            each
-            for each in known
-            if is_told(each.kinds[0] if each.kinds else _COMMAND, each.says, each.machine)
+def _files(repository: str, history: CallHistory, facts: MomentFacts) -> Iterator[Command]:
+    """Yield the files, and patterns of files, that agents are told of."""
+    for name, file in facts.files.items():
+        opened = _of_runs(repository, FILE, name, history.runs_opening(file.path))
+        yield msgspec.structs.replace(
+            opened, text=file_words(name, file), instead=file.path, is_minor=True
         )
-        for key, known in facts.failures.items()
-    }
-    checks = {
-        kind: tuple(each for each in lines if is_told(kind, each.line))
-        for kind, lines in facts.checks.items()
-    }
-    needs = {
-        key: need
-        for key, need in facts.needs.items()
-        if is_told(need.kinds[0] if need.kinds else _COMMAND, f"{need.first}\0{need.says}")
-    }
-    return msgspec.structs.replace(
-        facts,
-        failures={key: kept for key, kept in failures.items() if kept},
-        checks=checks,
-        needs=needs,
-        files={name: file for name, file in facts.files.items() if is_told(_FILE, name)},
-        never=tuple(each for each in facts.never if is_told(_FILE, each[0])),
-        usual=tuple(each for each in facts.usual if is_told(each.kind, each.line)),
+    for never in facts.never:
+        sought = _of_runs(repository, FILE, never[0], history.runs_seeking(never[0]))
+        yield msgspec.structs.replace(
+            sought, text=never_text([never]).rstrip("."), state=CommandState.NOT_HERE
+        )
+
+
+def _of_runs(repository: str, kind: str, line: str, runs: Sequence[TriedRun]) -> Command:
+    """Return what a run of each of some sessions shows, the newest first."""
+    return Command(
+        id=command_id(repository, kind, line),
+        repository=repository,
+        kind=kind,
+        line=line,
+        state=CommandState.OPENED,
+        text="",
+        sessions=len(runs),
+        calls=len(runs),
+        since=min(run.ended_at for run in runs),
+        last_at=max(run.ended_at for run in runs),
+        outcomes=tuple(run.outcome for run in runs[:_MOST_OUTCOMES]),
     )

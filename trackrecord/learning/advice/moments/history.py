@@ -10,13 +10,12 @@ its sessions' first calls and in those that overcame a failure, beyond what chan
 that came before, no more than one in a hundred would be found by chance.
 """
 
-import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
-from itertools import islice, takewhile
+from itertools import islice
 from posixpath import basename
 from typing import Final
 
@@ -251,11 +250,12 @@ class CallHistory:
     def __init__(self) -> None:
         self._tries: defaultdict[str, dict[str, _Tries]] = defaultdict(dict)
         self._lines: defaultdict[str, dict[str, _Line]] = defaultdict(dict)
-        # By name and by path, the sessions with their speakers.
-        self._files: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+        # By name and by path, the sessions that opened a file, each with its last run.
+        self._files: defaultdict[str, defaultdict[str, dict[str, TriedRun]]] = defaultdict(
             lambda: defaultdict(dict)
         )
-        self._sought: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+        # By pattern, the sessions with the run that sought in vain; None where it was found.
+        self._sought: defaultdict[str, dict[str, TriedRun | None]] = defaultdict(dict)
         self._speakers = set[str]()
         # By session and kind, checks that failed to start and may still be overcome.
         self._failing: defaultdict[tuple[str, str], list[_Tries]] = defaultdict(list)
@@ -279,9 +279,10 @@ class CallHistory:
             self._add_lines(run, call)
             if call.sought:
                 sessions = self._sought[call.sought]
-                sessions[run.session] = sessions.pop(run.session, False) or call.found
+                before = sessions.pop(run.session, run)
+                sessions[run.session] = None if call.found or before is None else run
             if call.file and call.ok and not call.line and is_path(call.file):
-                self._files[basename(call.file)][call.file][run.session] = run.speaker
+                self._files[basename(call.file)][call.file][run.session] = run
                 if call.tool.lower() in EDITS and is_inside(call.file):
                     self._edited[ending_of(call.file)][run.session] = False
         self._needs.add(run, keyed)
@@ -399,10 +400,7 @@ class CallHistory:
 
         None that fits a file that was opened: some searches follow no link.
         """
-        streaks = (
-            (pattern, len(list(takewhile(operator.not_, reversed(sessions.values())))))
-            for pattern, sessions in self._sought.items()
-        )
+        streaks = ((pattern, len(self.runs_seeking(pattern))) for pattern in self._sought)
         long = [each for each in streaks if each[1] >= FEWEST_SESSIONS]
         ordered = sorted(long, key=lambda each: (-each[1], each[0]))
         # Every file that is known is looked at for each: no more of them than are told.
@@ -464,8 +462,8 @@ class CallHistory:
         every = len(set().union(*places.values()))
         if len(sessions) < _FEWEST_OPENED or len(sessions) < _MOST_OPENED * every:
             return None
-        tellers = set(sessions.values())
-        rivals = tellers.union(*(each.values() for each in places.values()))
+        tellers = {run.speaker for run in sessions.values()}
+        rivals = {run.speaker for each in places.values() for run in each.values()}
         is_told = may_be_quoted(tellers, rivals, self._speakers)
         return KnownFile(path, len(sessions)) if is_told else None
 
@@ -473,6 +471,19 @@ class CallHistory:
     def names(self) -> Collection[str]:
         """The names of files that were opened."""
         return self._files
+
+    def runs_opening(self, path: str) -> Sequence[TriedRun]:
+        """Return the last run of each session that opened a file, the newest first."""
+        return [*reversed(self._files[basename(path)][path].values())]
+
+    def runs_seeking(self, pattern: str) -> Sequence[TriedRun]:
+        """Return the last run of each of the last sessions that sought a file in vain."""
+        vain: list[TriedRun] = []
+        for run in reversed(self._sought[pattern].values()):
+            if run is None:
+                break
+            vain.append(run)
+        return vain
 
     def facts(self) -> MomentFacts:
         """Return all that is told at a failure."""

@@ -1,17 +1,25 @@
 """The sentences of hints: facts on one line, with what agents wrote in backquotes."""
 
+import re
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...text.error_summary import error_summary
 from ...text.inert import one_line
 from ..lessons.wording import counted
-from .facts import KnownFailure, KnownFile, KnownLine, KnownNeed, UsualLine
+from .facts import FEWEST_SESSIONS, KnownFailure, KnownFile, KnownLine, KnownNeed, UsualLine
+
+if TYPE_CHECKING:
+    from .hints import Known
 
 LONGEST_HINT: Final = 300
 _LONGEST_REASON: Final = 60
 _YEAR: Final = 300 * 86_400.0
+_MOST_NAMES: Final = 3
+_LONGEST_TASK: Final = 32_768
+# A file's name without a folder: "cart.py", ".golangci.yml".
+_NAME: Final = re.compile(r"(?<![\w/.\\@-])[\w.-]{1,80}\.[A-Za-z]\w{0,9}(?![\w/\\@-])")
 _RAN: Final = {
     "test": "Tests ran",
     "lint": "The linter ran",
@@ -158,9 +166,31 @@ def _needs(need: KnownNeed) -> str:
     )
 
 
+def often_words(tool: str, failed: int, error: str, error_sessions: int, recovered: int) -> str:
+    """Return in a maintainer's words that a tool often fails, mostly for one reason.
+
+    Args:
+        tool: the tool.
+        failed: the sessions in which it failed.
+        error: the line that tells of the reason.
+        error_sessions: in how many of these it was that.
+        recovered: in how many it worked later.
+    """
+    said = f"{code(tool)} failed in {sessions(failed)}"
+    if error_sessions < failed:
+        said += f", in {error_sessions}"
+    said += f": {one_line(error, _LONGEST_REASON)}"
+    return f"{said}; it worked later in {recovered}" if recovered else said
+
+
 def file_text(name: str, file: KnownFile) -> str:
     """Return where a file of a name was opened."""
-    return f"{code(name)} was opened at {code(file.path)} in {file.sessions} sessions."
+    return f"{file_words(name, file)}."
+
+
+def file_words(name: str, file: KnownFile) -> str:
+    """Return in a maintainer's words where a file of a name was opened."""
+    return f"{code(name)} was opened at {code(file.path)} in {sessions(file.sessions)}"
 
 
 def like_text(name: str, file: KnownFile) -> str:
@@ -197,3 +227,24 @@ def sessions(number: int) -> str:
 
 def _last(sessions: int) -> str:
     return "the last session" if sessions == 1 else f"the last {sessions} sessions"
+
+
+def names_in(task: str) -> list[str]:
+    """Return the names of files that a text holds without their folders, each once."""
+    return list(dict.fromkeys(_NAME.findall(task[:_LONGEST_TASK])))
+
+
+def named_text(names: list[str], known: "Known") -> str:
+    """Return where files were opened, three at most; "" where nothing is known of them.
+
+    Args:
+        names: the names, as `names_in` returns them.
+        known: what earlier sessions show.
+    """
+    said = []
+    for name in names:
+        file = known.file(name)
+        # Of fewer, the name may be that of a kind of file.
+        if file is not None and file.path != name and file.sessions >= FEWEST_SESSIONS:
+            said.append(f"{code(name)} is {code(file.path)} ({sessions(file.sessions)})")
+    return f"Opened before: {', '.join(said[:_MOST_NAMES])}." if said else ""

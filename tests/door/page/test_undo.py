@@ -1,0 +1,158 @@
+"""Undoing: whoever reads a wrong line gets rid of it in one step, wherever he reads it."""
+
+import re
+
+import pytest
+
+import trackrecord
+from tests.door.page.test_entries import get
+from tests.learning.advice.test_moments import cached
+from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck
+from trackrecord.learning.advice.moments.hints import (
+    SessionCalls,
+    hint_after,
+    hint_at_stop,
+    standing_lines,
+)
+from trackrecord.learning.advice.moments.wording import named_text, never_text, usual_text
+from trackrecord.resources.experience.lessons import dismiss_lesson, restore_lesson
+from trackrecord.resources.prompt_documents.advice import build_advice, build_moments
+from trackrecord.store.database.engine import reading
+from trackrecord.wire.tried_calls import NO_FILES
+
+OWN = "undone"
+NOW = 1_772_884_800.0
+BUN = "error: unrecognized subcommand 'bun'"
+REFUSED = "Connection refused"
+
+
+def _shell(command, *, error="", state=None, kind="test"):
+    """A call of a shell; of one that checks, with what its output shows."""
+    checks = [{"kind": kind, "state": state, "line": command, "is_whole": True}] if state else []
+    tool = f"shell:{command.partition(' -')[0]}"
+    return {"tool": tool, "args": {"command": command}, "ok": not error, "error": error,
+            "checks": checks}  # fmt: skip
+
+
+def _calls(number):
+    """The calls of one of nine sessions."""
+    return [
+        {"tool": "read", "args": {"path": "cmd/gemini.go"}, "ok": True},
+        {"tool": "edit", "args": {"path": "cmd/gemini.go"}, "ok": True},
+        {"tool": "glob", "args": {"pattern": "**/AGENTS.md"}, "ok": True, "result": NO_FILES},
+        _shell("rtk bun test", error=BUN, state="not started"),
+        _shell("bun test", state="passed"),
+        _shell("make deploy", error="make: no rule to make target 'deploy'"),
+        _shell(f"tool --at {number}", error="tool: quota exceeded"),
+        {"tool": "mcp__find", "ok": False, "error": "quota exceeded"},
+        {"tool": "book", "ok": False, "error": "no seat left"},
+        {"tool": "book", "ok": True},
+        _shell("ruff check", error=REFUSED, state="not started", kind="lint"),
+        _shell("docker compose up"),
+        _shell("ruff check", state="passed", kind="lint"),
+    ]
+
+
+def _after(facts, call):
+    hint = hint_after(cached(facts), call, call.error, SessionCalls(), now=NOW)
+    return hint.text if hint else ""
+
+
+def _failing(line, error, *, kind=""):
+    checks = (TriedCheck(kind, "not started", line, is_whole=True),) if kind else ()
+    return TriedCall(tool=f"shell:{line.split()[0]}", ok=False, line=line, error=error,
+                     checks=checks)  # fmt: skip
+
+
+def _missing(path):
+    return TriedCall(tool="Read", ok=False, file=path, error=f"{path}: no such file")
+
+
+def _reminded(facts):
+    hint = hint_at_stop(facts, "cmd/gemini.go")
+    return hint.text if hint else ""
+
+
+# By the kind of statement: what an agent reads of it, and the words in it that are undone.
+KINDS = {
+    "TESTS at a start": (
+        lambda facts, _: "".join(standing_lines(facts, NOW).values()), "bun test"),
+    "TESTS at the failure": (
+        lambda facts, _: _after(facts, _failing("rtk bun test", BUN, kind="test")), "rtk bun test"),
+    "RUNS": (lambda facts, _: usual_text(facts.usual, 320), "bun test"),
+    "NEVER": (lambda facts, _: never_text(facts.never), "**/AGENTS.md"),
+    "NAMED": (lambda facts, _: named_text(["gemini.go"], cached(facts)), "gemini.go"),
+    "a file elsewhere": (lambda facts, _: _after(facts, _missing("src/gemini.go")), "gemini.go"),
+    "LIKE": (lambda facts, _: _after(facts, _missing("cmd/gemini.rs")), "cmd/gemini.go"),
+    "a known failure": (
+        lambda facts, _: _after(
+            facts, _failing("make deploy", "make: no rule to make target 'deploy'")),
+        "make deploy"),
+    "a known failure by its shape": (
+        lambda facts, _: _after(facts, _failing("tool --at 77", "tool: quota exceeded")),
+        "tool --at 8"),
+    "a known failure of a tool": (
+        lambda facts, _: _after(
+            facts, TriedCall(tool="mcp__find", ok=False, error="quota exceeded")),
+        "mcp__find"),
+    "what has to run first": (
+        lambda facts, _: _after(facts, _failing("ruff check", REFUSED, kind="lint")),
+        "docker compose up"),
+    "UNCHECKED": (lambda facts, _: _reminded(facts), "bun test"),
+    "a lesson": (lambda _, advice: "\n".join(each.lines["en"] for each in advice.lessons
+                                             if each.tools == ("book",)), None),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project(shown_store):
+    """A project of nine sessions, which shows each kind of statement."""
+    shown_store.teach(OWN, [
+        {"outcome_id": f"u{n}", "task_id": f"u{n}", "success": None, "source": "codex",
+         "captured_from": "transcript", "timestamp": NOW + n, "metadata": {"session": f"u{n}"},
+         "tool_graph": _calls(n)}
+        for n in range(9)
+    ])  # fmt: skip
+    return shown_store
+
+
+def _told(store, kind):
+    with reading(store.engine) as connection:
+        (facts,) = build_moments(connection, OWN).repositories.values()
+        advice = build_advice(connection, OWN, store.settings.rules, now=NOW + 9)
+        return KINDS[kind][0](facts, advice)
+
+
+def _listed():
+    """The ids of what is listed, with the words of each."""
+    commands = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
+    return {each.id: (getattr(each, "line", ""), each.text) for each in commands}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", ["the agent's context", "a list", "the page"])
+def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind, place):
+    """By its words, or by the id beside them; the page has a button there."""
+    told = _told(project, kind)
+    words = KINDS[kind][1] or told
+    assert words in told
+    with project.calls(OWN):
+        given = [words]
+        if place != "the agent's context":
+            given = [name for name, texts in _listed().items() if words in "\n".join(texts)]
+            assert given
+        if place == "the page":
+            path = "/lessons" if kind == "a lesson" else "/commands"
+            _, page = get(page_door, path, project=OWN, state="all", q=words)
+            button = rf'action="{path}/dismiss.*?name="id" value="(\w+)"'
+            buttons = re.findall(button, page, re.DOTALL)
+            given = [name for name in given if name in buttons]
+            assert given, page
+        try:
+            for each in given:
+                assert dismiss_lesson(each, by="mia").changed
+            assert words not in _told(project, kind)
+        finally:
+            for each in given:
+                restore_lesson(each, by="mia")
+    assert _told(project, kind) == told
