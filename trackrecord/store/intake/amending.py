@@ -27,7 +27,7 @@ from trackrecord.wire.thinned import is_thinned, thinned
 
 from ..outcomes.entries import entries_of, record, write_entries
 from .apply_outcomes import BatchIntake
-from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced
+from .current import Current, Key, bodies_of, hold_current, note_replaced
 
 # Of one speaker, and of all that do not own the outcome. Far more than are ever used, and far fewer
 # than would fill the store; the owner's room is its own, so that no one else can fill it.
@@ -268,7 +268,7 @@ def _take(
         recorded = [(row_of[each.project, each.outcome_id], each) for each in scored]
         taking_in.replace(recorded, before)
         for (key, _), (row, outcome) in zip(due.items(), recorded, strict=True):
-            current[key] = current_of(row, key[0], outcome)
+            current[key] = Current(row, key[0], outcome)
 
 
 def _scored(scorer: OutcomeScorer, outcome_id: str, step: _Step) -> ScoredOutcome:

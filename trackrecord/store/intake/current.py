@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, Select, and_, select, update
+from sqlalchemy import Connection, Row, and_, select, update
 
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
-from trackrecord.wire.run_digest import patterns_of
 
-from ..advice.tables import runs
 from ..database.leases import for_update
+from ..outcomes.entries import Replaced
 from ..outcomes.tables import outcomes
-from ..outcomes.verdicts.verdict_sums import Replaced
 
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31
@@ -36,27 +34,15 @@ class Current:
         row: its row.
         project_id: its project.
         outcome: what it says, with the score and the verdict that it was counted with.
-        slugs: the patterns that it touches; None where that is not on record.
-        names_criteria: whether its feedback stands in criterion_feedback.
     """
 
     row: int
     project_id: int
     outcome: ScoredOutcome
-    slugs: tuple[str, ...] | None
-    names_criteria: bool
 
     def replaced(self, at: float) -> Replaced:
         """Return it as one that is replaced at a moment."""
-        return Replaced(
-            self.row, self.project_id, at, self.outcome, self.slugs, self.names_criteria
-        )
-
-
-def current_of(row_id: int, project_id: int, outcome: ScoredOutcome) -> Current:
-    """Return the record of an outcome that was just recorded."""
-    slugs = tuple([touch.slug for touch in outcome.touches])
-    return Current(row_id, project_id, outcome, slugs, bool(outcome.named))
+        return Replaced(self.row, self.project_id, at, self.outcome)
 
 
 def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
@@ -89,7 +75,7 @@ def hold_current(
         if not missing:
             return found
         for some in _chunks(missing):
-            query = for_update(connection, _query().where(_are(some)), outcomes)
+            query = for_update(connection, select(outcomes).where(_are(some)), outcomes)
             for row in connection.execute(query.order_by(outcomes.c.id)):
                 found[row.project_id, row.outcome_id] = _current(row, scorer)
     message = "the record of an outcome is replaced by others all the time"
@@ -111,15 +97,6 @@ def _are(some: tuple[int, list[str]]) -> Any:  # noqa: ANN401 - a condition
     return and_(table.project_id == project_id, table.outcome_id.in_(ids), table.replaced_at == 0)
 
 
-def _query() -> Select[Any]:
-    of_row = and_(
-        runs.c.project_id == outcomes.c.project_id,
-        runs.c.ended_at == outcomes.c.ended_at,
-        runs.c.outcome == outcomes.c.id,
-    )
-    return select(outcomes, runs.c.digest).outerjoin(runs, of_row)
-
-
 def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
     outcome = scorer.score(
         decode_outcome(row.body, max_bytes=_ANY_SIZE),
@@ -134,8 +111,7 @@ def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
         raw_score=row.raw_score,
         verdict=row.verdict and Verdict(row.verdict),
     )
-    slugs = None if row.digest is None else patterns_of(row.digest)
-    return Current(row.id, row.project_id, counted, slugs, row.names_criteria)
+    return Current(row.id, row.project_id, counted)
 
 
 def note_replaced(connection: Connection, replaced: Mapping[int, float]) -> None:

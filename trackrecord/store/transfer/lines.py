@@ -35,7 +35,7 @@ from .subjects import (
     COLUMNS_GONE,
     SUMMED,
     exported_columns,
-    exported_tables,
+    imported_tables,
     is_numbered,
     reference_of,
 )
@@ -157,7 +157,7 @@ class RowReader:
     """Read the lines of rows, of any table; each is checked against the types of the columns."""
 
     def __init__(self) -> None:
-        self._tables = {table.name: table for table in exported_tables()}
+        self._tables = {table.name: table for table in imported_tables()}
         forms = tuple(_struct_of(table) for table in self._tables.values())
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Union[(*forms, End)])
         self._columns = {
