@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, Row, and_, select, update
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
 from ..database.leases import for_update
 from ..outcomes.entries import Replaced
@@ -24,25 +23,6 @@ _AT_ONCE = 500
 _TRIES = 100
 
 Key = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Current:
-    """The record of an outcome that counts now.
-
-    Attributes:
-        row: its row.
-        project_id: its project.
-        outcome: what it says, with the score and the verdict that it was counted with.
-    """
-
-    row: int
-    project_id: int
-    outcome: ScoredOutcome
-
-    def replaced(self, at: float) -> Replaced:
-        """Return it as one that is replaced at a moment."""
-        return Replaced(self.row, self.project_id, at, self.outcome)
 
 
 def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
@@ -58,8 +38,8 @@ def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
 
 def hold_current(
     connection: Connection, keys: Collection[Key], scorer: OutcomeScorer
-) -> dict[Key, Current]:
-    """Return the records that count now, held until the transaction ends.
+) -> dict[Key, Replaced]:
+    """Return the records that count now, held until the transaction ends, to be replaced.
 
     Args:
         connection: within a writing transaction.
@@ -69,7 +49,7 @@ def hold_current(
     Raises:
         StoreBusy: others replaced a record again and again.
     """
-    found: dict[Key, Current] = {}
+    found: dict[Key, Replaced] = {}
     for _ in range(_TRIES):
         missing = sorted(set(keys) - found.keys())
         if not missing:
@@ -97,7 +77,7 @@ def _are(some: tuple[int, list[str]]) -> Any:  # noqa: ANN401 - a condition
     return and_(table.project_id == project_id, table.outcome_id.in_(ids), table.replaced_at == 0)
 
 
-def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
+def _current(row: Row[Any], scorer: OutcomeScorer) -> Replaced:
     outcome = scorer.score(
         decode_outcome(row.body, max_bytes=_ANY_SIZE),
         row.body,
@@ -111,7 +91,7 @@ def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
         raw_score=row.raw_score,
         verdict=row.verdict and Verdict(row.verdict),
     )
-    return Current(row.id, row.project_id, counted)
+    return Replaced(row.id, row.project_id, 0.0, counted)
 
 
 def note_replaced(connection: Connection, replaced: Mapping[int, float]) -> None:

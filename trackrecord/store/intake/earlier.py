@@ -71,7 +71,7 @@ _ANY_SIZE: Final = 2**31
 # They may have a megabyte each.
 _BODIES: Final = 200
 
-# In an import they are there until it ends; what nobody reads any more is left out.
+# In an import they are there until it ends; columns that nobody reads are left out.
 metadata: Final = MetaData()
 
 
@@ -125,23 +125,6 @@ removed_days: Final = _table(
     Column("project_id", BigInteger, nullable=False),
     *columns("day ended_day outcomes successes without_verdict", BigInteger, nullable=False),
 )
-COLUMNS_LEFT_OUT: Final[dict[str, tuple[str, ...]]] = {
-    "patterns": (
-        "helpful", "neutral", "harmful", "succeeded", "helpful_sum", "harmful_sum",
-        "feedback", "helpful_feedback",
-    ),
-    "criteria": (
-        "helpful", "neutral", "harmful", "helpful_sum", "harmful_sum", "last_validated",
-    ),
-    "pattern_speakers": (
-        "pattern_id", "helpful", "neutral", "harmful", "succeeded", "feedback", "helpful_sum",
-        "harmful_sum", "helpful_claimed_sum", "harmful_claimed_sum",
-    ),
-    "observations": ("received_at",),
-    "criterion_feedback": ("received_at",),
-}  # fmt: skip
-
-
 _TAKEN: Final = {
     items.c[after]: patterns.c[before]
     for before, after in (

@@ -32,10 +32,11 @@ from ..advice.runs import drop_runs
 from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
-from ..ledger.ledger import Ledger, drop_items, unheard, without_totals
+from ..ledger.ledger import Ledger
 from ..ledger.read import number_of
 from ..ledger.receipts import FEEDBACK, OUTCOME
 from ..ledger.subjects import SPEAKER_ITEM
+from ..ledger.upkeep import drop_items, unheard, without_totals
 from ..memories.credit.credit import JUDGES
 from ..memories.credit.feedback import cause_of
 from ..memories.past_tasks import drop_past_tasks

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select, update
 from trackrecord.learning.numbers.decay import Bases, HalfLives
 
 from ..database.upsert import insert_rows
-from ..ledger.ledger import rebase
+from ..ledger.upkeep import rebase
 from ..outcomes.recorded_rules import bases_of, held_bases, row_of
 from ..outcomes.tables import decay_bases
 

@@ -14,17 +14,12 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer
 from ..advice.runs import clear_runs, note_runs
 from ..advice.tables import listed_runs, runs, tried_calls
 from ..competences.episodes import wait_for
-from ..ledger.ledger import (
-    Ledger,
-    add_up,
-    drop_items,
-    entry_of,
-    without_totals,
-)
+from ..ledger.ledger import Ledger, entry_of
 from ..ledger.read import own_items, read_counts
 from ..ledger.receipts import REMOVED
 from ..ledger.subjects import CRITERION, PATTERN, SPEAKER_ITEM
 from ..ledger.tables import items, receipts
+from ..ledger.upkeep import add_up, drop_items, without_totals
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.days import read_days
 from ..outcomes.entries import note_commits

@@ -38,7 +38,7 @@ from ..advice.worker_counts import drop_counts
 from ..competences.episodes import EpisodeRow, bodies, stream
 from ..competences.removed import remove_episodes
 from ..competences.tables import episodes
-from ..ledger.ledger import fold
+from ..ledger.upkeep import fold
 from ..memories.past_tasks import drop_past_tasks
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.forgotten import lock_project

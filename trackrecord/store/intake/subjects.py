@@ -14,8 +14,8 @@ from trackrecord.wire.subject import Subject, told_by
 from trackrecord.wire.tried_calls import session_of, tried_run
 
 from ..advice.tables import exposures, hints, tried_calls
-from ..ledger.ledger import read_removed
 from ..ledger.read import number_of
+from ..ledger.receipts import of_removed, read_receipts
 from ..ledger.subjects import PATTERN, SPEAKER_ITEM, subject_of
 from ..memories.tables import memories, memory_sources
 from ..outcomes.tables import feedback, outcome_entries, outcomes
@@ -96,7 +96,7 @@ def _count_removed(connection: Connection, project_id: int, speaker: str) -> int
     number = number_of(connection, project_id, SPEAKER_ITEM, speaker)
     if number is None:
         return 0
-    removed = read_removed(connection, project_id, number)
+    removed = read_receipts(connection, project_id, of_removed(number))
     return sum(
         n for receipt in removed for _, cell, n, *_ in receipt.rows if subject_of(cell) == PATTERN
     )

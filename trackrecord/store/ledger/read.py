@@ -40,15 +40,16 @@ def read_totals(
         where: which of them; all without.
     """
     names = {row.id: row.name for row in connection.execute(_SPEAKERS, {"project": project_id})}
+    columns = totals.c
     query = (
-        select(totals)
-        .join(items, items.c.id == totals.c.item)
+        select(columns.item, columns.speaker, columns.cell, columns.n, columns.mass)
+        .join(items, items.c.id == columns.item)
         .where(own_items(project_id, subject), *where)
     )
     first = cell_of(subject, 0)
-    found: defaultdict[int, dict[str, Cells]] = defaultdict(dict)
-    for item, speaker, cell, n, mass in connection.execute(query):
-        found[item].setdefault(names.get(speaker, ""), {})[cell - first] = (n, mass)
+    found: defaultdict[int, defaultdict[str, Cells]] = defaultdict(lambda: defaultdict(dict))
+    for item, speaker, cell, n, mass in connection.execute(query).all():
+        found[item][names.get(speaker, "")][cell - first] = (n, mass)
     return found
 
 

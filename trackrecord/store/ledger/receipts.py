@@ -130,6 +130,11 @@ def of_records(kind: int, keys: Sequence[tuple[float, int]]) -> Iterator[ColumnE
         )
 
 
+def of_removed(speaker: int) -> ColumnElement[bool]:
+    """Return the condition for what removed outcomes of a speaker count."""
+    return and_(receipts.c.kind == REMOVED, receipts.c.number == speaker)
+
+
 def taken(
     connection: Connection, project_id: int, conditions: Iterable[ColumnElement[bool]]
 ) -> Iterator[Receipt]:

@@ -104,12 +104,12 @@ def rows_of_commit(project_id: int, prefix: str) -> Select[tuple[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A record that is replaced.
+    """A record that is replaced, or is about to be.
 
     Attributes:
         row: its row.
         project_id: its project.
-        replaced_at: from when on it counts no longer, seconds since the epoch.
+        replaced_at: from when on it counts no longer, seconds since the epoch; 0 until then.
         outcome: what it says, with the score and the verdict that it was counted with.
     """
 

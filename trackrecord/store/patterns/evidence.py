@@ -30,40 +30,53 @@ def evidence_of(
     """
     factor = basis.factor(at)
     parts = [_counts(speaker, cells, factor) for speaker, cells in spoken.items()]
+    counts, good, bad = [0] * 5, [], []
+    for part in parts:
+        counts[0] += part.helpful
+        counts[1] += part.neutral
+        counts[2] += part.harmful
+        counts[3] += part.succeeded
+        counts[4] += part.feedback
+        good.append(part.decayed_helpful)
+        bad.append(part.decayed_harmful)
+    helpful, neutral, harmful, succeeded, feedback = counts
     evidence = Evidence(
-        helpful=sum(part.helpful for part in parts),
-        neutral=sum(part.neutral for part in parts),
-        harmful=sum(part.harmful for part in parts),
-        succeeded=sum(part.succeeded for part in parts),
-        feedback=sum(part.feedback for part in parts),
-        helpful_feedback=sum(cells.get(TOLD + HELPFUL, _NOTHING)[0] for cells in spoken.values()),
-        decayed_helpful=fsum(part.decayed_helpful for part in parts),
-        decayed_harmful=fsum(part.decayed_harmful for part in parts),
+        helpful,
+        neutral,
+        harmful,
+        fsum(good),
+        fsum(bad),
+        succeeded,
+        feedback,
+        helpful - succeeded,
     )
     return heard(rules.caps, evidence, parts)
 
 
 def _counts(speaker: str, cells: Cells, factor: float) -> SpeakerCounts:
-    helpful, harmful = (
-        [cells.get(grade + verdict, _NOTHING) for grade in (VERIFIED, CLAIMED, TOLD)]
-        for verdict in (HELPFUL, HARMFUL)
-    )
-    neutral = cells.get(TOLD + NEUTRAL, _NOTHING)[0]
+    of = cells.get
+    won, lost = of(VERIFIED + HELPFUL, _NOTHING), of(VERIFIED + HARMFUL, _NOTHING)
+    claimed_won, claimed_lost = of(CLAIMED + HELPFUL, _NOTHING), of(CLAIMED + HARMFUL, _NOTHING)
+    praised, blamed = of(TOLD + HELPFUL, _NOTHING), of(TOLD + HARMFUL, _NOTHING)
+    neutral = of(TOLD + NEUTRAL, _NOTHING)[0]
+    claimed = claimed_won[1] + praised[1], claimed_lost[1] + blamed[1]
     # Nothing stays nothing; the factor may be beyond the range of a float.
-    good, bad = (
-        [mass * factor if mass > 0 else 0.0 for _, mass in of] for of in (helpful, harmful)
-    )
+    good, bad, claimed_good, claimed_bad = [
+        mass * factor if mass > 0.0 else 0.0
+        for mass in (won[1] + claimed[0], lost[1] + claimed[1], *claimed)
+    ]
+    succeeded = won[0] + claimed_won[0]
     return SpeakerCounts(
-        helpful=sum(n for n, _ in helpful),
-        neutral=neutral,
-        harmful=sum(n for n, _ in harmful),
-        decayed_helpful=sum(good),
-        decayed_harmful=sum(bad),
-        speaker=speaker,
-        succeeded=helpful[0][0] + helpful[1][0],
-        feedback=helpful[2][0] + neutral + harmful[2][0],
-        claimed_helpful=good[1] + good[2],
-        claimed_harmful=bad[1] + bad[2],
+        succeeded + praised[0],
+        neutral,
+        lost[0] + claimed_lost[0] + blamed[0],
+        good,
+        bad,
+        speaker,
+        succeeded,
+        praised[0] + neutral + blamed[0],
+        claimed_good,
+        claimed_bad,
     )
 
 

@@ -53,10 +53,10 @@ from trackrecord.store.competences.tables import (
 from trackrecord.store.database.engine import dialect_of, writing
 from trackrecord.store.intake import earlier
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.ledger.ledger import add_up
 from trackrecord.store.ledger.receipts import FEEDBACK, OUTCOME, REMOVED, check_rows, pack, unpack
 from trackrecord.store.ledger.subjects import SPEAKER_ITEM
 from trackrecord.store.ledger.tables import items, receipts
+from trackrecord.store.ledger.upkeep import add_up
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import lock_memories, mark_new
 from trackrecord.store.memories.tables import memories, memory_changes

@@ -33,6 +33,7 @@ from trackrecord.wire.storable import storable
 
 from .subjects import (
     COLUMNS_GONE,
+    EARLIER,
     SUMMED,
     exported_columns,
     imported_tables,
@@ -206,7 +207,8 @@ def _struct_of(table: Table) -> type[msgspec.Struct]:
         tag=str(table.name),
         tag_field="table",
         kw_only=True,
-        forbid_unknown_fields=True,
+        # Nobody reads all that tables of earlier versions had.
+        forbid_unknown_fields=table not in EARLIER,
         gc=False,
     )
 

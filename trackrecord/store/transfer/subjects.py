@@ -27,7 +27,7 @@ NOT_EXPORTED: Final[frozenset[Table]] = frozenset({
     memory_blocks, project_imports, run_counts, store_moves, totals,
 })  # fmt: skip
 # Which exports of earlier versions have, and nothing reads any more.
-COLUMNS_GONE: Final = earlier.COLUMNS_LEFT_OUT | {"effect_decisions": ("entry",)}
+COLUMNS_GONE: Final[dict[str, tuple[str, ...]]] = {"effect_decisions": ("entry",)}
 # Tables that exports of earlier versions have.
 EARLIER: Final = frozenset(earlier.metadata.tables.values())
 # Made again, too. What a row is imported with until then.
