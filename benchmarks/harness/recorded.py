@@ -7,8 +7,11 @@ from sqlalchemy import func, select
 from benchmarks.workloads.workload import Planted
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.ledger.read import read_counts
+from trackrecord.store.ledger.receipts import OUTCOME
+from trackrecord.store.ledger.subjects import PATTERN
+from trackrecord.store.ledger.tables import items, receipts
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
-from trackrecord.store.patterns.tables import observations, patterns
 
 
 class Mismatch(Exception):
@@ -24,17 +27,17 @@ def check_recorded(settings: Settings, planted: Planted) -> None:
     engine = connect_store(settings.effective_database_url)
     try:
         with reading(engine) as connection:
-            counted = func.sum(patterns.c.helpful + patterns.c.neutral + patterns.c.harmful)
-            by_slug = select(patterns.c.slug, counted).group_by(patterns.c.slug)
+            counted = Counter[str]()
+            for (_, slug), cells in read_counts(connection, None, PATTERN, items.c.name).items():
+                counted[slug] += sum(cells.values())
+            noted = select(func.count()).where(receipts.c.kind == OUTCOME)
             found = {
                 "outcomes": connection.scalar(select(func.count()).select_from(outcomes)),
                 "outcomes counted": int(connection.scalar(select(func.sum(projects.c.outcomes)))),
                 "successes": int(connection.scalar(select(func.sum(projects.c.successes)))),
                 "episodes": connection.scalar(select(func.count()).select_from(waiting_episodes)),
-                "observations": connection.scalar(select(func.count()).select_from(observations)),
-                "patterns": Counter(
-                    {slug: int(sum_) for slug, sum_ in connection.execute(by_slug)}
-                ),
+                "receipts": connection.scalar(noted),
+                "patterns": counted,
             }
     finally:
         engine.dispose()
@@ -43,7 +46,7 @@ def check_recorded(settings: Settings, planted: Planted) -> None:
         "outcomes counted": planted.outcomes,
         "successes": planted.successes,
         "episodes": planted.episodes,
-        "observations": planted.touches.total(),
+        "receipts": planted.outcomes,
         "patterns": planted.touches,
     }
     wrong = [

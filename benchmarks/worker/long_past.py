@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
 from benchmarks.harness.servers import bench_settings, new_postgres_database, postgres_server
-from benchmarks.workloads.outcomes_on_record import PATTERN_ID, PROJECT_ID, SLUG, record_outcomes
+from benchmarks.workloads.outcomes_on_record import PROJECT_ID, SLUG, record_outcomes
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
@@ -16,8 +16,8 @@ from trackrecord.settings.settings import Settings
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
+from trackrecord.store.ledger.tables import receipts
 from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
-from trackrecord.store.patterns.tables import observations
 
 UNIT = "s"
 _MOST_S = 1.0
@@ -43,7 +43,7 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
     try:
         migrate(engine)
         record_outcomes(engine, count, now=_NOW)
-        counting = Baseline("counting the pattern's observations", _timed(lambda: _count(engine)))
+        counting = Baseline("counting the receipts", _timed(lambda: _count(engine)))
         for name, seconds in (
             ("explain a pattern", _timed(lambda: _explain_pattern(engine, settings))),
             ("explain a criterion", _timed(lambda: _explain_criterion(engine))),
@@ -72,7 +72,7 @@ def _explain_criterion(engine: Engine) -> None:
 
 def _count(engine: Engine) -> None:
     with reading(engine) as connection:
-        connection.execute(select(func.count()).where(observations.c.pattern_id == PATTERN_ID))
+        connection.execute(select(func.count()).where(receipts.c.project_id == PROJECT_ID))
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -6,13 +6,13 @@ from trackrecord.learning.numbers.decay import Bases, HalfLives
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import writing
 from trackrecord.store.database.upsert import insert_rows
-from trackrecord.store.outcomes.days import recount_days
+from trackrecord.store.ledger.ledger import Entry, Ledger
+from trackrecord.store.ledger.receipts import OUTCOME
+from trackrecord.store.ledger.subjects import DAY_ITEM, PATTERN, cell_in, day_row
 from trackrecord.store.outcomes.recorded_rules import replace_bases
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.tables import observations, patterns
 
 PROJECT_ID = 1
-PATTERN_ID = 1
 SLUG = "plan"
 _HALF_LIFE_DAYS = 90.0
 _CHUNK = 10_000
@@ -23,29 +23,21 @@ _VERDICTS = ((Verdict.HELPFUL, 1.0), (Verdict.HELPFUL, 0.8), (Verdict.NEUTRAL, 0
 
 
 def record_outcomes(engine: Engine, count: int, *, now: float) -> None:
-    """Record outcomes a second apart, the last one now, each with its observation.
+    """Record outcomes a second apart, the last one now, each of which touches a pattern.
 
     Args:
         engine: an empty store.
         count: how many.
         now: when the last one was received, seconds since the epoch.
     """
+    bases = Bases(HalfLives(_HALF_LIFE_DAYS, _HALF_LIFE_DAYS), now)
     with writing(engine) as connection:
         connection.execute(
             insert(projects).values(
                 id=PROJECT_ID, name="default", revision=1, outcomes=count, successes=0
             )
         )
-        replace_bases(
-            connection, PROJECT_ID, Bases(HalfLives(_HALF_LIFE_DAYS, _HALF_LIFE_DAYS), now)
-        )
-        connection.execute(
-            insert(patterns).values(
-                id=PATTERN_ID, project_id=PROJECT_ID, slug=SLUG, kind="named", content="Plan",
-                helpful=count // 2, neutral=count // 4, harmful=count // 4,
-                helpful_sum=count / 2, harmful_sum=count / 4, reported_inverted=False,
-            )
-        )  # fmt: skip
+        replace_bases(connection, PROJECT_ID, bases)
     recorded = tuple(outcomes.c[name] for name in (
         "id", "project_id", "outcome_id", "task_id", "received_at", "ended_at", "success",
         "raw_score", "verdict", "names_criteria", "body",
@@ -57,12 +49,16 @@ def record_outcomes(engine: Engine, count: int, *, now: float) -> None:
             at = now - count + number
             rows.append((number + 1, PROJECT_ID, f"o{number}", f"t{number}", at, at,
                          score > 0.5, score, verdict.value, False, _BODY))  # fmt: skip
-            seen.append((PATTERN_ID, at, number + 1, at, verdict.value, score > 0.5, None))
+            said = [
+                (PATTERN, (SLUG, cell_in(verdict), 1, "Plan", "named")),
+                (DAY_ITEM, day_row(at, score > 0.5)),
+            ]
+            seen.append(Entry(PROJECT_ID, at, OUTCOME, number + 1, "", said))
         with writing(engine) as connection:
             insert_rows(connection, outcomes, recorded, rows)
-            insert_rows(connection, observations, tuple(observations.c), seen)
-    with writing(engine) as connection:
-        recount_days(connection, PROJECT_ID)
+            ledger = Ledger(connection, {PROJECT_ID: bases})
+            ledger.add(seen)
+            ledger.write()
     # Autovacuum does this by itself, some time later.
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -255,10 +255,7 @@ class _Removal:
         if found.records:
             rows = read_episodes(connection, self.project_id, found.records)
             tallies = fold(self.rules.competence, rows).tallies
-            defaults = self.rules.criteria.defaults
-            remove_outcomes(
-                connection, self.project_id, found.records, tallies, defaults, now=self.now
-            )
+            remove_outcomes(connection, self.project_id, found.records, tallies, now=self.now)
         return len({each.outcome_id for each in found.records}), found.last
 
     def remove_advice(self, until: float) -> None:

@@ -35,13 +35,16 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import store_at
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.ledger.read import read_totals
+from trackrecord.store.ledger.receipts import OUTCOME
+from trackrecord.store.ledger.subjects import PATTERN
+from trackrecord.store.ledger.tables import items, receipts
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.days import read_days
 from trackrecord.store.outcomes.projects import count_outcomes, first_received, project_id_of
 from trackrecord.store.outcomes.tables import outcome_entries, outcomes, projects
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.store.patterns.tables import observations, pattern_speakers, patterns
 from trackrecord.wire.outcome import decode_outcome, decode_reported
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store, forget_in_store
@@ -162,9 +165,8 @@ def present(store) -> dict[str, object]:
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         assert project_id is not None
-        spoken = select(pattern_speakers, patterns.c.slug).join(
-            patterns, patterns.c.id == pattern_speakers.c.pattern_id
-        )
+        spoken = read_totals(connection, project_id, PATTERN)
+        names = dict(connection.execute(select(items.c.id, items.c.name)).all())
         facts = select(signatures.c.name, signature_facts).join(
             signatures, signatures.c.id == signature_facts.c.signature_id
         )
@@ -175,9 +177,11 @@ def present(store) -> dict[str, object]:
                 asdict(each) for each in read_standings(connection, project_id, RULES, now=NOW)
             ],
             "speakers": sorted(
-                # Relative to a landmark that a rebuild moves.
-                [row.slug, row.speaker, row.helpful, row.neutral, row.harmful, row.succeeded]
-                for row in connection.execute(spoken)
+                # Masses are relative to a landmark that a rebuild moves.
+                [names[item], speaker, cell, n]
+                for item, speakers in spoken.items()
+                for speaker, cells in speakers.items()
+                for cell, (n, _) in cells.items()
             ),
             "criteria": [
                 asdict(each)
@@ -309,9 +313,8 @@ def test_nothing_else_of_removed_outcomes_is_left(store):
         entries = set(connection.execute(select(outcome_entries.c.outcome_id)).scalars())
         assert entries
         assert entries <= ids
-        seen = select(func.min(observations.c.received_at)).where(observations.c.outcome > 0)
-        kept = select(func.min(outcomes.c.received_at))
-        assert connection.execute(seen).scalar() >= connection.execute(kept).scalar()
+        kept = select(receipts.c.number).where(receipts.c.kind == OUTCOME)
+        assert set(connection.execute(kept).scalars()) <= left
         for told_in in (exposures.c.exposure_id, hints.c.hint_id):
             assert connection.execute(select(told_in)).scalars().all() == ["new"]
         project_id = project_id_of(connection, "default")

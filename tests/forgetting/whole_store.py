@@ -27,8 +27,10 @@ from trackrecord.store.competences.tables import (
     signature_facts,
     signatures,
 )
-from trackrecord.store.criteria.tables import criteria, criterion_feedback
 from trackrecord.store.database.engine import reading
+from trackrecord.store.ledger.receipts import read_receipts
+from trackrecord.store.ledger.subjects import PATTERN, subject_of
+from trackrecord.store.ledger.tables import items, totals
 from trackrecord.store.memories.tables import (
     memories,
     memory_changes,
@@ -40,19 +42,13 @@ from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (
     feedback,
     outcome_commits,
-    outcome_days,
     outcome_entries,
     outcomes,
     projects,
     waiting_episodes,
     waiting_retractions,
 )
-from trackrecord.store.patterns.tables import (
-    observations,
-    pattern_decisions,
-    pattern_tags,
-    patterns,
-)
+from trackrecord.store.patterns.tables import pattern_decisions, pattern_tags
 
 Rows = list[tuple[Any, ...]]
 
@@ -91,8 +87,7 @@ class _Whole:
         """Return the rows of each table, sorted."""
         outcome = self._names(outcomes, "outcome_id", "replaced_at")
         self._replaced = {number for number, (_, replaced_at) in outcome.items() if replaced_at}
-        pattern = self._names(patterns, "slug")
-        criterion = self._names(criteria, "name")
+        item = self._names(items, "subject", "name") | {0: (0, "everybody")}
         signature = self._names(signatures, "name")
         memory = self._names(memories, "memory_id")
         own = {"project_id": {}}
@@ -101,7 +96,6 @@ class _Whole:
             "projects": self._rows(projects, {"id": {}, "revision": {}}, own=projects.c.id),
             "outcomes": self._rows(outcomes, {"id": {}} | own),
             "outcome_entries": self._rows(outcome_entries, own),
-            "outcome_days": self._rows(outcome_days, own),
             "outcome_commits": self._rows(outcome_commits, own),
             "feedback": self._rows(feedback, {"id": {}} | own),
             "waiting_episodes": self._rows(waiting_episodes, of_outcome),
@@ -113,16 +107,13 @@ class _Whole:
             "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
             "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),
             # The states noted last are those of a moment, as is the history of them.
-            "patterns": self._rows(
-                patterns, {"id": {}, "reported_maturity": {}, "reported_inverted": {}} | own
+            "items": self._rows(
+                items, {"id": {}, "reported_maturity": {}, "reported_inverted": {}} | own
             ),
-            "observations": self._of(observations, "pattern_id", pattern, {"outcome": outcome}),
-            "pattern_decisions": self._of(pattern_decisions, "pattern_id", pattern, {"id": {}}),
-            "pattern_tags": self._of(pattern_tags, "pattern_id", pattern, {"id": {}}),
-            "criteria": self._rows(criteria, {"id": {}} | own),
-            "criterion_feedback": self._of(
-                criterion_feedback, "criterion_id", criterion, {"outcome": outcome}
-            ),
+            "totals": self._totals(item),
+            "receipts": self._receipts(item, outcome),
+            "pattern_decisions": self._of(pattern_decisions, "pattern_id", item, {"id": {}}),
+            "pattern_tags": self._of(pattern_tags, "pattern_id", item, {"id": {}}),
             "signatures": self._rows(signatures, {"id": {}} | own),
             "signature_facts": self._of(signature_facts, "signature_id", signature, {}),
             "episodes": self._rows(episodes, of_outcome | {"signature_id": signature}),
@@ -141,6 +132,28 @@ class _Whole:
         # Only of those that someone uses: what is empty is as good as not there.
         empty = [row for row in found["signatures"] if row[2] + row[3] == 0]
         return found | {"signatures": [row for row in found["signatures"] if row not in empty]}
+
+    def _totals(self, item: dict[int, Any]) -> Rows:
+        query = select(totals).where(totals.c.item.in_(sorted(item)))
+        found = []
+        for of, speaker, cell, n, mass in self._connection.execute(query):
+            basis = self._bases.patterns if subject_of(cell) == PATTERN else self._bases.criteria
+            # Sums of some hundreds of weights in another order differ after 12 digits: few enough
+            # are left that no value lies between two roundings.
+            found.append((item[of], item[speaker], cell, n, round(basis.value(mass, self._at), 6)))
+        return sorted(found)
+
+    def _receipts(self, item: dict[int, Any], outcome: dict[int, Any]) -> Rows:
+        return sorted(
+            (
+                round(each.ended_at, 3),
+                each.kind,
+                item[each.speaker],
+                outcome.get(each.number, ("", 0))[0] if each.kind == 0 else "",
+                sorted((item[of], *rest) for of, *rest in each.rows),
+            )
+            for each in read_receipts(self._connection, self._project_id)
+        )
 
     def _names(self, table: Any, *columns: str) -> dict[int, Any]:
         query = select(table).where(table.c.project_id == self._project_id)
@@ -176,10 +189,6 @@ class _Whole:
                 if column in names:
                     if names[column]:
                         told.append(None if value is None else names[column][value])
-                elif column in ("helpful_sum", "harmful_sum"):
-                    # Sums of some hundreds of weights in another order differ after 12 digits: few
-                    # enough are left that no value lies between two roundings.
-                    told.append(round(self._bases.patterns.value(value, self._at), 6))
                 elif isinstance(value, float):
                     told.append(float(f"{value:.6g}") if abs(value) < 1e8 else round(value, 3))
                 else:

@@ -43,7 +43,6 @@ def store(request, migrated_home, monkeypatch):
             connection.execute("UPDATE alembic_version SET made_by = '99.0.0'")
         else:
             connection.execute("ALTER TABLE alembic_version DROP COLUMN made_by")
-            connection.execute("DROP TABLE removed_days")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     monkeypatch.setenv("TRACKRECORD_HOME", str(migrated_home))
     return file, said

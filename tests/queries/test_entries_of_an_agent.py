@@ -93,7 +93,7 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
         read.clear()
         with reading(store) as connection:
             found = patterns_of(Transaction(connection, SETTINGS, "default"), **wanted)
-        return found, any("FROM patterns" in statement for statement in read)
+        return found, any("FROM items" in statement for statement in read)
 
     everything, has_read = patterns()
     assert (len(everything), has_read) == (9, True)

@@ -21,7 +21,7 @@ from trackrecord.prompt.documents.rankings_document import decode_document
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.tables import patterns
+from trackrecord.store.patterns.read import read_standings
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
@@ -66,10 +66,10 @@ def _is_cached(world: World, engine: Engine, project: str) -> bool:
     cached: Any = world.client.hget(world.settings.keys.rankings(project), "document")
     with reading(engine) as connection:
         row = connection.execute(select(projects).where(projects.c.name == project)).one()
-        query = select(patterns).where(patterns.c.project_id == row.id)
+        found = read_standings(connection, row.id, world.settings.rules, now=time.time())
         counts = {
-            each.slug: (each.helpful, each.neutral, each.harmful)
-            for each in connection.execute(query)
+            each.facts.slug: (each.evidence.helpful, each.evidence.neutral, each.evidence.harmful)
+            for each in found
         }
     if cached is None:
         return False

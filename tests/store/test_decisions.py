@@ -14,7 +14,7 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.read import read_changes
-from trackrecord.store.patterns.tables import pattern_transitions, patterns
+from trackrecord.store.patterns.tables import pattern_transitions
 
 
 def by_hand(store, action, *, at=NOW, slug="plan", reason="because"):
@@ -95,16 +95,11 @@ def test_who_when_and_why_are_kept_once_each(known):
 def test_a_rebuild_keeps_decisions(known):
     """Also that on a pattern which no outcome touches any more."""
     by_hand(known, "promote")
+    teach(known, [outcome(98, patterns=["Gone"])])
+    by_hand(known, "deprecate", slug="gone")
+    teach(known, [outcome(98, patterns=["plan"], tool_graph=[{"tool": "a"}], received=NOW + 1)])
     with writing(known) as connection:
         project_id = project_id_of(connection, "default")
-        connection.execute(
-            patterns.insert().values(
-                project_id=project_id, slug="gone", kind="named", content="Gone", helpful=1,
-                neutral=0, harmful=0, helpful_sum=1.0, harmful_sum=0.0, reported_inverted=False,
-            )
-        )  # fmt: skip
-    by_hand(known, "deprecate", slug="gone")
-    with writing(known) as connection:
         rebuild_patterns(
             connection, project_id, RULES, now=NOW + 5,
         )  # fmt: skip

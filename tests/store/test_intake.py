@@ -15,11 +15,12 @@ from tests.store.teaching import DAY, NOW, RULES, known, note_states_of, outcome
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.ledger.read import own_items
+from trackrecord.store.ledger.subjects import PATTERN
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes, read_examples
-from trackrecord.store.patterns.tables import patterns
 
 
 def changes(store, slug, project="default"):
@@ -150,7 +151,9 @@ def test_a_transaction_that_fails_leaves_nothing(store):
     assert known(store) == before
     with reading(store) as connection:
         assert connection.execute(select(func.count()).select_from(outcomes)).scalar() == 1
-        assert connection.execute(select(func.count()).select_from(patterns)).scalar() == 1
+        assert (
+            connection.execute(select(func.count()).where(own_items(None, PATTERN))).scalar() == 1
+        )
 
 
 def test_workers_at_once_neither_wait_in_a_circle_nor_count_twice(store):

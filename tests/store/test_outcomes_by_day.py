@@ -2,15 +2,13 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from tests.store.teaching import DAY, NOW, RULES, outcome, teach, unjudged
 from trackrecord.resources.figures.days import outcomes_by_day
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.outcomes.days import day_of, read_days, recount_days
+from trackrecord.store.outcomes.days import day_of, read_days
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.outcomes.tables import outcome_days
 
 
 def of_day(days_ago, number, *, helpful=True, received=NOW):
@@ -29,7 +27,7 @@ def recounted(store):
     """Return the days after a recount; the store is left as it was."""
     before = counted(store)
     with writing(store) as connection:
-        recount_days(connection, project_id_of(connection, "default"))
+        rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=NOW)
     after = counted(store)
     assert after == before
     return after
@@ -58,21 +56,12 @@ def test_an_amended_outcome_moves_to_its_day(store):
     assert [(each.outcomes, each.successes) for each in recounted(store)] == [(1, 1), (1, 1)]
 
 
-def test_a_day_that_loses_its_last_outcome_has_no_row(store):
-    """As after a recount."""
-    teach(store, [of_day(3, 1)])
-    teach(store, [of_day(5, 1, helpful=False, received=NOW + 10)], now=NOW + 10)
-    with reading(store) as connection:
-        rows = connection.execute(select(outcome_days.c.day)).scalars().all()
-    assert rows == [day_of(NOW - 5 * DAY)]
-
-
 def test_a_rebuild_mends_the_counts(store):
     """It counts what is on record, whatever was counted before."""
     teach(store, [of_day(number, number) for number in range(4)])
     before = counted(store)
     with writing(store) as connection:
-        connection.exec_driver_sql("UPDATE outcome_days SET outcomes = outcomes + 5")
+        connection.exec_driver_sql("UPDATE totals SET n = n + 5")
         project_id = project_id_of(connection, "default")
         rebuild_patterns(connection, project_id, RULES, now=NOW)
     assert counted(store) == before

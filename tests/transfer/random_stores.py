@@ -28,13 +28,14 @@ from trackrecord.store.competences.tables import competences
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.ledger.subjects import PATTERN
+from trackrecord.store.ledger.tables import items
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.memories.write import confirm, forget, reject, remember
 from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.patterns.decide import decide
-from trackrecord.store.patterns.tables import patterns
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.hint import HintBody
 from trackrecord.wire.outcome import decode_outcome
@@ -158,11 +159,11 @@ class History:
         ).encode()
         return SCORER.score(decode_outcome(body), body, received_at=self._now, outcome_id="none")
 
-    def _ids(self, column: Any) -> list[str]:
+    def _ids(self, column: Any, *where: Any) -> list[str]:
         query = (
             select(column)
             .join_from(column.table, projects, projects.c.id == column.table.c.project_id)
-            .where(projects.c.name == self._project)
+            .where(projects.c.name == self._project, *where)
             .order_by(column)
         )
         with reading(self._store) as connection:
@@ -195,7 +196,7 @@ class History:
             )  # fmt: skip
 
     def _decide(self) -> None:
-        slug = self._random.choice(self._ids(patterns.c.slug))
+        slug = self._random.choice(self._ids(items.c.name, items.c.subject == PATTERN))
         with writing(self._store) as connection:
             decide(
                 connection, self._project_id(connection), slug,

@@ -155,7 +155,7 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         "ALTER TABLE outcomes ADD COLUMN more TEXT",
         "CREATE TABLE more (id INTEGER)",
         "CREATE INDEX more ON outcomes (received_at)",
-        "DROP TABLE removed_days",
+        "DROP TABLE removed_outcomes",
         "CREATE VIRTUAL TABLE more USING fts5(words)",
     ],
 )

@@ -1,8 +1,10 @@
 """An export that is broken, cut off or hostile: one line says why, and nothing is imported."""
 
+import base64
 import json
 import random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +38,11 @@ def _with(data, table, changed):
     return b"\n".join(lines) + b"\n", place + 1
 
 
+def _rows(*values):
+    """The body of a receipt."""
+    return base64.b64encode(msgspec.msgpack.encode(values)).decode()
+
+
 BROKEN = [
     ("outcomes", {"success": "yes"}, "Expected `bool | null`"),
     ("outcomes", {"verdict": "great"}, "verdict"),
@@ -45,13 +52,19 @@ BROKEN = [
     ("outcomes", {"id": 2**70}, "id"),
     ("outcomes", {"task_id": "x" * 300}, "length"),
     ("outcomes", {"project_id": 1}, "unknown field `project_id`"),
-    ("observations", {"outcome": 10**9}, "no row 1000000000 of outcomes"),
-    ("observations", {"received_at": None}, "received_at"),
+    ("receipts", {"number": 10**9}, "no row 1000000000 of "),
+    ("receipts", {"ended_at": None}, "ended_at"),
+    ("receipts", {"kind": 7}, "kind"),
+    ("receipts", {"rows": "AAAA"}, "rows"),
+    ("receipts", {"rows": _rows(1, 10**9, 16, 1, 1, 0)}, "no row 1000000000 of items"),
+    ("receipts", {"rows": _rows(1, 1, 16, -1, 1, 0)}, "rows"),
+    ("receipts", {"rows": _rows(1, 1, 9999, 1, 1, 0)}, "rows"),
+    ("receipts", {"rows": _rows(1, 1, 16, 1, float("nan"), 0)}, "rows"),
     ("runs", {"digest": "AAAA"}, "digest"),
-    ("patterns", {"table": "sqlite_master"}, "sqlite_master"),
-    ("patterns", {"table": "leases"}, "leases"),
-    ("patterns", {"helpful": 2**63}, "helpful"),
-    ("patterns", {"decided_maturity": "holy"}, "decided_maturity"),
+    ("items", {"table": "sqlite_master"}, "sqlite_master"),
+    ("items", {"table": "leases"}, "leases"),
+    ("items", {"subject": 2**63}, "subject"),
+    ("items", {"decided_maturity": "holy"}, "decided_maturity"),
     ("memories", {"type": "lie"}, "type"),
     ("hints", {"probability": 2.0}, "probability"),
 ]

@@ -20,10 +20,10 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.ledger.tables import items
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.patterns.tables import observations
 from trackrecord.store.transfer.lines import RowReader
 from trackrecord.store.transfer.subjects import (
     NOT_EXPORTED,
@@ -205,16 +205,14 @@ def test_what_an_older_export_lacks_has_the_columns_default(new_store, imported)
     source, target = new_store(), new_store()
     History(source, 13).go_on(12)
     lines = [json.loads(line) for line in exported(source).splitlines()]
-    added = {"times": 1, "weight": 1.0, "speaker": "", "is_claim": False}
     for row in lines:
-        if row.get("table") == "observations":
-            for name in added:
-                del row[name]
+        if row.get("table") == "items":
+            del row["reported_inverted"]
     older = [json.dumps(row, separators=(",", ":")) for row in lines]
     imported(target, "\n".join([*older, ""]).encode())
     with reading(target) as connection:
-        rows = connection.execute(select(*(observations.c[name] for name in added))).all()
-    assert set(rows) == {tuple(added.values())}
+        rows = connection.execute(select(items.c.reported_inverted)).scalars().all()
+    assert set(rows) == {False}
 
 
 @pytest.mark.parametrize("name", ["default", "a copy"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from tests.support.dying import exit_code_of
 from tests.worker.dying_drain import drain_until
@@ -15,8 +15,9 @@ from tests.worker.working import body, publish
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.amending import MOST_ENTRIES
+from trackrecord.store.ledger.read import read_counts
+from trackrecord.store.ledger.subjects import CLAIMED, HARMFUL, HELPFUL, PATTERN
 from trackrecord.store.outcomes.projects import count_outcomes
-from trackrecord.store.patterns.tables import patterns
 from trackrecord_worker.services import Services
 
 OUTCOMES = 20
@@ -30,10 +31,12 @@ def amended(number: int, **fields: object) -> bytes:
 
 def counted(engine: Engine) -> tuple[int, int, int, int]:
     """Outcomes and successes, and how often the pattern was helpful and harmful."""
-    table = patterns.c
     with reading(engine) as connection:
         counts = count_outcomes(connection, None)
-        helpful, harmful = connection.execute(select(table.helpful, table.harmful)).one()
+        (cells,) = read_counts(connection, None, PATTERN).values()
+    helpful, harmful = (
+        cells.get(verdict, 0) + cells.get(CLAIMED + verdict, 0) for verdict in (HELPFUL, HARMFUL)
+    )
     return counts.outcomes, counts.successes, helpful, harmful
 
 

@@ -311,13 +311,13 @@ def test_a_database_that_refuses_everything_is_away(
 ) -> None:
     """Nothing is the outcomes' fault then: they wait, and none goes to the dead letters."""
     with writing(engine) as connection:
-        connection.exec_driver_sql("ALTER TABLE observations RENAME TO mislaid")
+        connection.exec_driver_sql("ALTER TABLE receipts RENAME TO mislaid")
     publish(client, store_settings, *(body(n) for n in range(20)), b"bad")
     worker.drain.run()
     assert worker.outage.is_pausing
     assert client.xlen(store_settings.keys.dead) <= 1
     with writing(engine) as connection:
-        connection.exec_driver_sql("ALTER TABLE mislaid RENAME TO observations")
+        connection.exec_driver_sql("ALTER TABLE mislaid RENAME TO receipts")
     worker.outage._resume_at = 0.0  # as if the pause were over
     assert worker.drain.run()["recorded"] == 20
     assert client.xlen(store_settings.keys.dead) == 1

@@ -39,8 +39,8 @@ COUNT = 3_000
 NOW = 1_780_000_000.0
 # What outcomes lead to, in whatever order and batches they come.
 COUNTED = (
-    "outcomes", "outcome_days", "outcome_commits", "waiting_episodes", "runs", "tried_calls",
-    "patterns", "observations", "criteria", "criterion_feedback",
+    "outcomes", "outcome_commits", "waiting_episodes", "runs", "tried_calls", "items", "totals",
+    "receipts",
 )  # fmt: skip
 
 pytestmark = pytest.mark.faults

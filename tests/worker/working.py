@@ -14,8 +14,11 @@ from sqlalchemy import Engine, func, select
 
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
+from trackrecord.store.ledger.read import read_counts
+from trackrecord.store.ledger.receipts import OUTCOME
+from trackrecord.store.ledger.subjects import PATTERN
+from trackrecord.store.ledger.tables import receipts
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.tables import observations, patterns
 
 
 def body(number: int = 0, **fields: Any) -> bytes:
@@ -65,16 +68,16 @@ def learnt_counts(engine: Engine) -> dict[str, int]:
         return {
             "rows": one(select(func.count()).select_from(outcomes)),
             "counted": one(select(func.sum(projects.c.outcomes))),
-            "in patterns": one(
-                select(func.sum(patterns.c.helpful + patterns.c.neutral + patterns.c.harmful))
+            "in patterns": sum(
+                sum(cells.values()) for cells in read_counts(connection, None, PATTERN).values()
             ),
-            "observed": one(select(func.count()).select_from(observations)),
+            "with receipts": one(select(func.count()).where(receipts.c.kind == OUTCOME)),
         }
 
 
 def all_counted(number: int) -> dict[str, int]:
     """Return the value of `learnt_counts` when that many were learnt once each."""
-    return dict.fromkeys(("rows", "counted", "in patterns", "observed"), number)
+    return dict.fromkeys(("rows", "counted", "in patterns", "with receipts"), number)
 
 
 def log_lines(log: Path, event: str) -> list[dict[str, Any]]:

@@ -3,13 +3,9 @@
 What an outcome says of its patterns is whether its task succeeded, whatever it scored: a score also
 counts time, errors and retries, and a quick failure scores as much as a slow success.
 
-In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones subtracted from them
-by `subtract`. The sums are read by `transitions.evidence_of`. `history` replays them where outcomes
-are forgotten, and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as
-evidence, a cap for each agent say, changes all of these, and where it needs more than is kept, the
-`tables` with a revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums
-of each speaker are kept beside those of all, in `speakers`; `heard` weighs them when they are read.
-Feedback comes in by `store/patterns/feedback`.
+What an outcome adds is said in `store/ledger/subjects.py`, and kept by speaker. It is read by
+`store/patterns/evidence.py`; `heard` weighs it then. Whoever changes what counts as evidence
+changes these two, and `learning/outcomes/recorded_rules.py`, so that a rebuild is due.
 """
 
 from collections.abc import Callable, Iterable

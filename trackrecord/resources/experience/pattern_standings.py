@@ -14,8 +14,9 @@ from trackrecord.resources.access.answer_cache import AnswerCache, CountedAnswer
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.short_ids import ids_beginning_with, ids_near, whole_stored_id
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.store.ledger.tables import items
+from trackrecord.store.patterns.decide import are_known
 from trackrecord.store.patterns.read import last_pattern_row, read_standings
-from trackrecord.store.patterns.tables import patterns
 
 from .estimates import read_estimates
 
@@ -194,8 +195,8 @@ def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
     """
     return whole_stored_id(
         connection,
-        patterns.c.slug,
-        patterns.c.project_id == project_row(connection, project),
+        items.c.name,
+        are_known(project_row(connection, project)),
         pattern_id_of(pattern_id),
         unknown_pattern(pattern_id, project),
         hint=PATTERNS_HINT,
@@ -204,14 +205,12 @@ def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
 
 def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the slugs of the patterns that an id, or the beginning of one, matches."""
-    where = patterns.c.project_id == project_id
-    return ids_beginning_with(connection, patterns.c.slug, where, pattern_id_of(given))
+    return ids_beginning_with(connection, items.c.name, are_known(project_id), pattern_id_of(given))
 
 
 def pattern_slugs_near(connection: Connection, project_id: int, given: str) -> list[str]:
     """Return the slugs of the patterns that a mistyped one may have been meant to be."""
-    where = patterns.c.project_id == project_id
-    return ids_near(connection, patterns.c.slug, where, pattern_id_of(given))
+    return ids_near(connection, items.c.name, are_known(project_id), pattern_id_of(given))
 
 
 def unknown_pattern(pattern_id: str, project: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
@@ -17,11 +17,13 @@ from trackrecord.resources.access.short_ids import (
     run_ids_by_parts,
 )
 from trackrecord.store.competences.tables import competence_history
-from trackrecord.store.criteria.tables import criteria
+from trackrecord.store.ledger.read import own_items
+from trackrecord.store.ledger.subjects import CRITERION
+from trackrecord.store.ledger.tables import items
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.store.outcomes.tables import outcomes, projects
-from trackrecord.store.patterns.tables import patterns
+from trackrecord.store.patterns.decide import are_known
 
 CRITERION_PREFIX: Final = "criterion:"
 # By kind: what stands in the column for an id that may be written in another way, too.
@@ -30,13 +32,13 @@ _NAMES: Final[dict[str, Callable[[str], str]]] = {
     "pattern": pattern_id_of,
 }
 
-# By kind: the column of the ids, and that of their project.
-_STORED_IDS: Final = {
-    "pattern": (patterns.c.slug, patterns.c.project_id),
+# By kind: the column of the ids, and that of their project; and which rows of the table are such.
+_STORED_IDS: Final[dict[str, tuple[Any, ...]]] = {
+    "pattern": (items.c.name, items.c.project_id, are_known(None)),
     "record": (competence_history.c.competence_id, competence_history.c.project_id),
     "memory": (memories.c.memory_id, memories.c.project_id),
     "outcome": (outcomes.c.outcome_id, outcomes.c.project_id),
-    "criterion": (criteria.c.name, criteria.c.project_id),
+    "criterion": (items.c.name, items.c.project_id, own_items(None, CRITERION)),
 }
 _MOST_RECORDS: Final = 50
 
@@ -66,7 +68,7 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
 
 def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[str]:
     """Look at the first id of each project from the given text on: an index has it."""
-    column, of_project = _STORED_IDS[kind]
+    column, of_project, *such = _STORED_IDS[kind]
     name = _NAMES[kind](given) if kind in _NAMES else given
     # As everywhere, fewer than four characters stand for themselves alone.
     is_whole = kind == "criterion" or len(name) < FEWEST_CHARS
@@ -82,7 +84,7 @@ def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[s
         else:
             first = (
                 select(column)
-                .where(of_project == projects.c.id, column >= start)
+                .where(of_project == projects.c.id, column >= start, *such)
                 .order_by(column)
                 .limit(1)
                 .scalar_subquery()

@@ -131,10 +131,6 @@ def _project(connection: Connection, name: str) -> Project:
 def _count_patterns(connection: Connection, project_id: int) -> int:
     from sqlalchemy import func, select
 
-    from trackrecord.store.patterns.tables import patterns
+    from trackrecord.store.patterns.decide import are_known
 
-    is_known = patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0
-    query = select(func.count()).where(
-        patterns.c.project_id == project_id, is_known | patterns.c.decided_maturity.is_not(None)
-    )
-    return connection.execute(query).scalar_one()
+    return connection.execute(select(func.count()).where(are_known(project_id))).scalar_one()

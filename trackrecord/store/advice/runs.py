@@ -16,8 +16,8 @@ from trackrecord.wire.tried_calls import tried_run
 
 from ..database.upsert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.entries import Replaced
 from ..outcomes.tables import outcomes, projects
-from ..outcomes.verdicts.verdict_sums import Replaced
 from .tables import listed_runs, run_counts, runs, tried_calls
 
 # One row of each for an outcome, or none.

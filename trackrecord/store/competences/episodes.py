@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Select, delete, exists, func, select, update
 
 from ..database.leases import for_update
 from ..database.upsert import insert_rows
+from ..outcomes.entries import Replaced
 from ..outcomes.tables import outcomes, waiting_episodes, waiting_retractions
-from ..outcomes.verdicts.verdict_sums import Replaced
 from .removed import removed_tally
 from .tables import episodes, signatures
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -9,21 +10,22 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
-    case,
     collate,
     literal,
     or_,
     select,
 )
 
-from trackrecord.learning.outcomes.scoring import Verdict
-
 from ..database.engine import dialect_of
+from ..ledger.read import number_of
+from ..ledger.receipts import OUTCOME, naming, unpack
+from ..ledger.subjects import CRITERION, verdict_in
+from ..ledger.tables import receipts
 from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import feedback, outcomes
-from .tables import criteria, criterion_feedback
 
 FEEDBACK_SHOWN: Final = 10
+_STREAMED: Final = 50
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,8 @@ def feedback_of_criterion(
         after: only what comes after this place.
     """
     page = _Page(dialect_of(connection).code_points, limit, after)
-    found = _listed(connection, project_id, criterion, page)
+    found = _of_outcomes(connection, project_id, criterion, page, is_default=criterion in defaults)
     found += _alone(connection, project_id, criterion, page)
-    if criterion in defaults:
-        found += _unlisted(connection, project_id, criterion, page)
     return sorted(found, key=_newest_first)[:limit]
 
 
@@ -121,7 +121,7 @@ class _Page:
         *,
         is_alone: bool = False,
     ) -> Select[Any]:
-        """Return the query for its rows of this part, in their order."""
+        """Return the query for its rows from this part on, in their order."""
         ordered = collate(own_id, self.code_points)
         if self.after is not None:
             moment, was_alone, last = self.after
@@ -131,7 +131,7 @@ class _Page:
             elif is_alone == was_alone:
                 beyond = or_(beyond, and_(received_at == moment, ordered > last))
             query = query.where(beyond)
-        return query.order_by(received_at.desc(), ordered).limit(self.limit)
+        return query.order_by(received_at.desc(), ordered)
 
 
 def _newest_first(each: Feedback) -> tuple[float, bool, str, str]:
@@ -139,30 +139,39 @@ def _newest_first(each: Feedback) -> tuple[float, bool, str, str]:
     return (-place.received_at, place.is_alone, place.id, each.criterion)
 
 
-_OUTCOME = (
-    outcomes.c.outcome_id,
-    outcomes.c.task_id,
-    outcomes.c.received_at,
-    outcomes.c.ended_at,
-)
-
-
-_SEEN = criterion_feedback.c
-_LISTED = select(criteria.c.name, *_OUTCOME, _SEEN.verdict, _SEEN.value)
-
-
-def _listed(connection: Connection, project_id: int, criterion: str, page: _Page) -> list[Feedback]:
-    query = (
-        _LISTED.select_from(criterion_feedback)
-        .join(criteria, criteria.c.id == _SEEN.criterion_id)
-        .join(outcomes, outcomes.c.id == _SEEN.outcome)
+def _of_outcomes(
+    connection: Connection, project_id: int, criterion: str, page: "_Page", *, is_default: bool
+) -> list[Feedback]:
+    item = number_of(connection, project_id, CRITERION, criterion)
+    if item is None:
+        return []
+    of, receipt = outcomes.c, receipts.c
+    query: Select[Any] = (
+        select(of.outcome_id, of.task_id, of.received_at, of.ended_at, receipt.rows)
+        .join(receipts, and_(receipt.ended_at == of.ended_at, receipt.number == of.id))
         .where(
-            criteria.c.project_id == project_id,
-            criteria.c.name == criterion,
+            of.project_id == project_id,
+            receipt.project_id == project_id,
+            receipt.kind == OUTCOME,
+            naming(connection, [item]),
             OUTCOME_IS_CURRENT,
         )
     )
-    return _read(connection, page.of(query, _SEEN.received_at, outcomes.c.outcome_id))
+    if not is_default:
+        # Those of a million are found in an index.
+        query = query.where(of.names_criteria)
+    query = page.of(query, of.received_at, of.outcome_id).execution_options(yield_per=_STREAMED)
+    with connection.execute(query) as rows:
+        told = (
+            Feedback(
+                criterion, row.outcome_id, row.task_id, row.received_at, row.ended_at,
+                verdict_in(cell), float(value),
+            )
+            for row in rows
+            for named, cell, _, value, _ in unpack(row.rows)[1]
+            if named == item
+        )  # fmt: skip
+        return list(islice(told, page.limit))
 
 
 def _alone(connection: Connection, project_id: int, criterion: str, page: _Page) -> list[Feedback]:
@@ -173,27 +182,5 @@ def _alone(connection: Connection, project_id: int, criterion: str, page: _Page)
     ).where(
         given.project_id == project_id, given.subject == "criterion", given.name == criterion
     )  # fmt: skip
-    return _read(connection, page.of(query, given.received_at, given.feedback_id, is_alone=True))
-
-
-def _read(connection: Connection, query: Select[Any]) -> list[Feedback]:
-    return [Feedback(*row) for row in connection.execute(query)]
-
-
-def _unlisted(connection: Connection, project_id: int, name: str, page: _Page) -> list[Feedback]:
-    """The own verdicts of outcomes that name no criterion, as feedback to this one."""
-    verdict = outcomes.c.verdict
-    value = case(
-        (verdict == Verdict.HELPFUL.value, outcomes.c.raw_score),
-        (verdict == Verdict.HARMFUL.value, 1 - outcomes.c.raw_score),
-        else_=0.0,
-    )
-    query: Select[Any] = select(*_OUTCOME, verdict, value).where(
-        outcomes.c.project_id == project_id,
-        ~outcomes.c.names_criteria,
-        outcomes.c.success.is_not(None),
-        OUTCOME_IS_CURRENT,
-    )
-    query = page.of(query, outcomes.c.received_at, outcomes.c.outcome_id)
-    rows = connection.execute(query).all()
-    return [Feedback(name, *row) for row in rows]
+    query = page.of(query, given.received_at, given.feedback_id, is_alone=True)
+    return [Feedback(*row) for row in connection.execute(query.limit(page.limit))]

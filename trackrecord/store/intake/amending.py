@@ -5,7 +5,7 @@ The record that was there stays for the past, and another one takes its place.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nextafter
 from typing import Final
 
@@ -25,9 +25,9 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 from trackrecord.wire.thinned import is_thinned, thinned
 
-from ..outcomes.entries import entries_of, record, write_entries
+from ..outcomes.entries import Replaced, entries_of, record, write_entries
 from .apply_outcomes import BatchIntake
-from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced
+from .current import Key, bodies_of, hold_current, note_replaced
 
 # Of one speaker, and of all that do not own the outcome. Far more than are ever used, and far fewer
 # than would fill the store; the owner's room is its own, so that no one else can fill it.
@@ -254,13 +254,13 @@ def _has_room(joined: Joined, speaker: str) -> bool:
 def _take(
     taking_in: BatchIntake,
     scorer: OutcomeScorer,
-    current: dict[Key, Current],
+    current: dict[Key, Replaced],
     steps: dict[Key, list[_Step]],
 ) -> None:
     """Let the first of the steps of each outcome take effect, then the second, and so on."""
     for turn in range(max(map(len, steps.values()), default=0)):
         due = {key: own[turn] for key, own in steps.items() if turn < len(own)}
-        before = [current[key].replaced(due[key].moment) for key in due]
+        before = [replace(current[key], replaced_at=due[key].moment) for key in due]
         note_replaced(taking_in.connection, {each.row: each.replaced_at for each in before})
         scored = [_scored(scorer, key[1], step) for key, step in due.items()]
         rows = record(taking_in.connection, taking_in.project_ids, scored)
@@ -268,7 +268,7 @@ def _take(
         recorded = [(row_of[each.project, each.outcome_id], each) for each in scored]
         taking_in.replace(recorded, before)
         for (key, _), (row, outcome) in zip(due.items(), recorded, strict=True):
-            current[key] = current_of(row, key[0], outcome)
+            current[key] = Replaced(row, key[0], 0.0, outcome)
 
 
 def _scored(scorer: OutcomeScorer, outcome_id: str, step: _Step) -> ScoredOutcome:

@@ -2,22 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, Select, and_, select, update
+from sqlalchemy import Connection, Row, and_, select, update
 
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
-from trackrecord.wire.run_digest import patterns_of
+from trackrecord.wire.outcome_scorer import OutcomeScorer
 
-from ..advice.tables import runs
 from ..database.leases import for_update
+from ..outcomes.entries import Replaced
 from ..outcomes.tables import outcomes
-from ..outcomes.verdicts.verdict_sums import Replaced
 
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31
@@ -26,37 +23,6 @@ _AT_ONCE = 500
 _TRIES = 100
 
 Key = tuple[int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Current:
-    """The record of an outcome that counts now.
-
-    Attributes:
-        row: its row.
-        project_id: its project.
-        outcome: what it says, with the score and the verdict that it was counted with.
-        slugs: the patterns that it touches; None where that is not on record.
-        names_criteria: whether its feedback stands in criterion_feedback.
-    """
-
-    row: int
-    project_id: int
-    outcome: ScoredOutcome
-    slugs: tuple[str, ...] | None
-    names_criteria: bool
-
-    def replaced(self, at: float) -> Replaced:
-        """Return it as one that is replaced at a moment."""
-        return Replaced(
-            self.row, self.project_id, at, self.outcome, self.slugs, self.names_criteria
-        )
-
-
-def current_of(row_id: int, project_id: int, outcome: ScoredOutcome) -> Current:
-    """Return the record of an outcome that was just recorded."""
-    slugs = tuple([touch.slug for touch in outcome.touches])
-    return Current(row_id, project_id, outcome, slugs, bool(outcome.named))
 
 
 def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
@@ -72,8 +38,8 @@ def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
 
 def hold_current(
     connection: Connection, keys: Collection[Key], scorer: OutcomeScorer
-) -> dict[Key, Current]:
-    """Return the records that count now, held until the transaction ends.
+) -> dict[Key, Replaced]:
+    """Return the records that count now, held until the transaction ends, to be replaced.
 
     Args:
         connection: within a writing transaction.
@@ -83,13 +49,13 @@ def hold_current(
     Raises:
         StoreBusy: others replaced a record again and again.
     """
-    found: dict[Key, Current] = {}
+    found: dict[Key, Replaced] = {}
     for _ in range(_TRIES):
         missing = sorted(set(keys) - found.keys())
         if not missing:
             return found
         for some in _chunks(missing):
-            query = for_update(connection, _query().where(_are(some)), outcomes)
+            query = for_update(connection, select(outcomes).where(_are(some)), outcomes)
             for row in connection.execute(query.order_by(outcomes.c.id)):
                 found[row.project_id, row.outcome_id] = _current(row, scorer)
     message = "the record of an outcome is replaced by others all the time"
@@ -111,16 +77,7 @@ def _are(some: tuple[int, list[str]]) -> Any:  # noqa: ANN401 - a condition
     return and_(table.project_id == project_id, table.outcome_id.in_(ids), table.replaced_at == 0)
 
 
-def _query() -> Select[Any]:
-    of_row = and_(
-        runs.c.project_id == outcomes.c.project_id,
-        runs.c.ended_at == outcomes.c.ended_at,
-        runs.c.outcome == outcomes.c.id,
-    )
-    return select(outcomes, runs.c.digest).outerjoin(runs, of_row)
-
-
-def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
+def _current(row: Row[Any], scorer: OutcomeScorer) -> Replaced:
     outcome = scorer.score(
         decode_outcome(row.body, max_bytes=_ANY_SIZE),
         row.body,
@@ -134,8 +91,7 @@ def _current(row: Row[Any], scorer: OutcomeScorer) -> Current:
         raw_score=row.raw_score,
         verdict=row.verdict and Verdict(row.verdict),
     )
-    slugs = None if row.digest is None else patterns_of(row.digest)
-    return Current(row.id, row.project_id, counted, slugs, row.names_criteria)
+    return Replaced(row.id, row.project_id, 0.0, counted)
 
 
 def note_replaced(connection: Connection, replaced: Mapping[int, float]) -> None:

@@ -9,11 +9,11 @@ from sqlalchemy import Index, true
 
 from ..advice import tables as _advice  # noqa: F401 - for the metadata
 from ..competences.tables import competence_credits, signatures
-from ..criteria import tables as _criteria  # noqa: F401 - as above
 from ..database import access_tokens as _access_tokens  # noqa: F401 - as above
 from ..database import leases as _leases  # noqa: F401 - as above
 from ..database import moves as _moves  # noqa: F401 - as above
 from ..database.metadata import metadata
+from ..ledger import tables as _ledger  # noqa: F401 - as above
 from ..memories.tables import memories, past_tasks
 from ..outcomes import forgotten as _forgotten  # noqa: F401 - as above
 from ..outcomes.tables import feedback

@@ -1,4 +1,4 @@
-"""Forgetting a source or a task: delete its rows, and recompute the sums.
+"""Forgetting a source or a task: take back what it added, and delete its rows.
 
 What consolidation made of them is for consolidation to take back: it alone folds episodes.
 
@@ -32,6 +32,11 @@ from ..advice.runs import drop_runs
 from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
+from ..ledger.ledger import Ledger
+from ..ledger.read import number_of
+from ..ledger.receipts import FEEDBACK, OUTCOME
+from ..ledger.subjects import SPEAKER_ITEM
+from ..ledger.upkeep import drop_items, unheard, without_totals
 from ..memories.credit.credit import JUDGES
 from ..memories.credit.feedback import cause_of
 from ..memories.past_tasks import drop_past_tasks
@@ -40,8 +45,9 @@ from ..memories.recall import HANDED_OUT, record_recalls
 from ..memories.similar import lock_memories, mark_new, similar_memories
 from ..memories.tables import memories, memory_changes, memory_sources
 from ..memories.write import erase
-from ..outcomes.feedback.feedback import wait_for
+from ..outcomes.feedback.feedback import feedback_entries, wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
+from ..outcomes.recorded_rules import held_bases
 from ..outcomes.tables import (
     feedback,
     outcome_commits,
@@ -51,10 +57,10 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..patterns.observed import drop_unobserved, observed
-from ..patterns.removed import forget_speaker
+from ..patterns.decide import forget_patterns
 from ..patterns.transitions import blank_numbers
-from .rebuild import rebuild_patterns
+from .rebase import move_landmark
+from .rebuild import recount
 from .subjects import OnRecord
 
 _SUPERSEDED: Final = "superseded"
@@ -315,7 +321,7 @@ def forget_outcomes(
     """Forget the records of a source or of a task.
 
     Every statistic of patterns, criteria, memories and advice is afterwards as if only the rest had
-    ever come, by the rules of today.
+    ever come.
 
     Args:
         connection: within a writing transaction that has locked the project.
@@ -328,7 +334,6 @@ def forget_outcomes(
     """
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
-    before = observed(connection, project_id)
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
@@ -338,15 +343,11 @@ def forget_outcomes(
             *handed_out_by(connection, project_id, found.exposures),
         )
     }
+    _take_back(connection, project_id, subject, found, now)
     _erase_rows(connection, project_id, found)
     drop_counts(connection, project_id)
-    if subject.what == "source":
-        forget_speaker(connection, project_id, speaker_named(subject.name))
     if for_good:
         _mark(connection, subject, found, now)
-    if found.rows or found.feedback or found.observations:
-        rebuild_patterns(connection, project_id, rules, now=now)
-        _settle_patterns(connection, project_id, before)
     if found.rows:
         _learnt_last(connection, project_id)
     drop_source(connection, found.seconded, subject.name)
@@ -425,14 +426,39 @@ def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float)
     )
 
 
-def _settle_patterns(connection: Connection, project_id: int, before: dict[int, int]) -> None:
-    """Blank the numbers in the history of patterns that lost observations; drop the empty ones."""
-    after = observed(connection, project_id)
-    touched = [row for row, count in before.items() if after.get(row) != count]
-    # What is said of them waits until an outcome names them again.
-    wait_for(connection, project_id, "pattern", drop_unobserved(connection, touched))
-    for some in _chunks(touched):
-        blank_numbers(connection, some)
+def _take_back(
+    connection: Connection, project_id: int, subject: Subject, found: OnRecord, now: float
+) -> None:
+    """Count the records and the feedback no longer; drop what nothing else counts for."""
+    bases = held_bases(connection, [project_id], alone=True).get(project_id)
+    if bases is None:
+        return
+    # Whoever is about to note a change of state has counted what is forgotten, and sees it by this.
+    bases = move_landmark(connection, project_id, bases, max(now, bases.landmark))
+    ledger = Ledger(connection, {project_id: bases})
+    ended = [
+        (row.ended_at, row.id)
+        for some in _chunks(found.rows)
+        for row in connection.execute(
+            select(outcomes.c.id, outcomes.c.ended_at).where(outcomes.c.id.in_(some))
+        )
+    ]
+    touched = set(ledger.take_back(project_id, OUTCOME, ended))
+    told = feedback_entries(connection, project_id, found.feedback)
+    touched |= ledger.take_back(project_id, FEEDBACK, [(of.ended_at, of.number) for of in told])
+    if subject.what == "source":
+        name = speaker_named(subject.name)
+        speaker = number_of(connection, project_id, SPEAKER_ITEM, name)
+        if speaker is not None:
+            touched |= ledger.take_back_removed(project_id, speaker)
+    ledger.write()
+    for part in _chunks(sorted(touched)):
+        blank_numbers(connection, part)
+    forget_patterns(connection, without_totals(connection, touched, told_counts=False))
+    drop_items(connection, without_totals(connection, touched))
+    drop_items(connection, unheard(connection, project_id, ledger.taken_from))
+    if touched or found.feedback:
+        recount(connection, project_id, now)
 
 
 def _learnt_last(connection: Connection, project_id: int) -> None:

@@ -30,9 +30,11 @@ from ..competences.tables import (
     signature_facts,
     signatures,
 )
-from ..criteria.tables import criteria, criterion_feedback
 from ..database.access_tokens import access_tokens
 from ..database.full_text import MEMORY_WORDS, TASK_WORDS
+from ..ledger.read import own_items
+from ..ledger.subjects import CRITERION, PATTERN
+from ..ledger.tables import items, receipts, totals
 from ..memories.similar import lock_memories
 from ..memories.tables import (
     memories,
@@ -46,24 +48,19 @@ from ..outcomes.tables import (
     decay_bases,
     feedback,
     outcome_commits,
-    outcome_days,
     outcome_entries,
     outcomes,
     project_imports,
     projects,
     recorded_rules,
-    removed_days,
     removed_outcomes,
     waiting_episodes,
     waiting_retractions,
 )
 from ..patterns.tables import (
-    observations,
     pattern_decisions,
-    pattern_speakers,
     pattern_tags,
     pattern_transitions,
-    patterns,
 )
 
 # Tables whose rows name the project, those first that refer to others.
@@ -71,18 +68,17 @@ OWN: Final[tuple[Table, ...]] = (
     runs, listed_runs, tried_calls, run_counts, exposures, hints, lesson_decisions,
     effect_decisions, competence_credits,
     competence_words, competence_numbers, competence_history, consolidation_runs, competences,
-    episodes, signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers,
-    patterns, memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits,
-    outcome_entries, outcomes, removed_days, removed_outcomes, recorded_rules, decay_bases,
+    episodes, signatures, waiting_episodes, waiting_retractions, receipts, items,
+    memory_blocks, memories, past_tasks, feedback, outcome_commits,
+    outcome_entries, outcomes, removed_outcomes, recorded_rules, decay_bases,
     project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
-    observations: ("pattern_id", patterns),
-    pattern_transitions: ("pattern_id", patterns),
-    pattern_decisions: ("pattern_id", patterns),
-    pattern_tags: ("pattern_id", patterns),
-    criterion_feedback: ("criterion_id", criteria),
+    totals: ("item", items),
+    pattern_transitions: ("pattern_id", items),
+    pattern_decisions: ("pattern_id", items),
+    pattern_tags: ("pattern_id", items),
     signature_facts: ("signature_id", signatures),
     removed_episodes: ("signature_id", signatures),
     memory_changes: ("memory", memories),
@@ -98,6 +94,7 @@ _IDS: Final[Mapping[Kind, tuple[Table, str]]] = {
     "feedback": (feedback, "feedback_id"),
 }
 _CHUNK: Final = 2000
+_ROWS: Final = func.count()
 
 
 def forget_project(connection: Connection, project: str, project_id: int, *, now: float) -> None:
@@ -142,19 +139,19 @@ def count_of_name(connection: Connection, project: str) -> dict[str, int]:
 
 def count_of_project(connection: Connection, project_id: int) -> dict[str, int]:
     """Return the counts of a project, in units that people know."""
-    counted = {
-        "outcomes": func.count(outcomes.c.outcome_id.distinct()),
-        "memories": func.count(memories.c.id),
-        "exposures": func.count(exposures.c.id),
-        "hints": func.count(hints.c.id),
-        "patterns": func.count(patterns.c.id),
-        "criteria": func.count(criteria.c.id),
-        "competences": func.count(competences.c.id),
+    own = (outcomes, memories, exposures, hints, competences)
+    such = {str(table.name): table.c.project_id == project_id for table in own}
+    such |= {
+        "patterns": own_items(project_id, PATTERN),
+        "criteria": own_items(project_id, CRITERION),
     }
-    tables = (outcomes, memories, exposures, hints, patterns, criteria, competences)
     return {
-        name: connection.execute(select(count).where(table.c.project_id == project_id)).scalar_one()
-        for (name, count), table in zip(counted.items(), tables, strict=True)
+        name: connection.execute(
+            select(
+                func.count(outcomes.c.outcome_id.distinct()) if name == "outcomes" else _ROWS
+            ).where(where)
+        ).scalar_one()
+        for name, where in such.items()
     }
 
 

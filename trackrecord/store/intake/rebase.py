@@ -1,17 +1,15 @@
 """Moving the landmark that a project's sums are relative to, before floats run short."""
 
-import sys
 from collections.abc import Iterable
 
-from sqlalchemy import Column, ColumnElement, Connection, case, literal, select, update
+from sqlalchemy import Connection, select, update
 
 from trackrecord.learning.numbers.decay import Bases, HalfLives
 
-from ..criteria.tables import criteria
 from ..database.upsert import insert_rows
+from ..ledger.upkeep import rebase
 from ..outcomes.recorded_rules import bases_of, held_bases, row_of
 from ..outcomes.tables import decay_bases
-from ..patterns.tables import pattern_speakers, patterns
 
 
 def bases_for_writing(
@@ -54,37 +52,19 @@ def _moved(connection: Connection, project_id: int, now: float) -> Bases:
     old = bases_of(row)
     if not old.are_due_for_rebase(now):
         return old  # another worker was first
-    for table, basis in ((patterns, old.patterns), (criteria, old.criteria)):
-        factor = basis.value(1.0, now)
-        connection.execute(
-            update(table)
-            .where(table.c.project_id == project_id)
-            .values(
-                helpful_sum=_scaled(table.c.helpful_sum, factor),
-                harmful_sum=_scaled(table.c.harmful_sum, factor),
-            )
-        )
-    factor = old.patterns.value(1.0, now)
-    spoken = pattern_speakers.c
-    connection.execute(
-        update(pattern_speakers)
-        .where(spoken.project_id == project_id)
-        .values(
-            helpful_sum=_scaled(spoken.helpful_sum, factor),
-            harmful_sum=_scaled(spoken.harmful_sum, factor),
-            helpful_claimed_sum=_scaled(spoken.helpful_claimed_sum, factor),
-            harmful_claimed_sum=_scaled(spoken.harmful_claimed_sum, factor),
-        )
-    )
+    return move_landmark(connection, project_id, old, now)
+
+
+def move_landmark(connection: Connection, project_id: int, old: Bases, now: float) -> Bases:
+    """Make a project's sums relative to a moment; return the bases.
+
+    Args:
+        connection: within a writing transaction that holds the project's bases alone.
+        project_id: whose.
+        old: what they were relative to.
+        now: the moment, seconds since the epoch, not before that of the old ones.
+    """
+    rebase(connection, project_id, old, now)
+    own = decay_bases.c.project_id == project_id
     connection.execute(update(decay_bases).where(own).values(landmark=now))
     return Bases(old.half_lives, now)
-
-
-def _scaled(column: Column[float], factor: float) -> ColumnElement[float]:
-    """Return a sum times a factor below 1; tiny sums become zero.
-
-    PostgreSQL takes a product that is too small for a float for an error.
-    """
-    if factor < sys.float_info.min:
-        return literal(0.0)
-    return case((column < sys.float_info.min / factor, 0.0), else_=column * factor)

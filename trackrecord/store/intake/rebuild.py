@@ -4,42 +4,35 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome, scorer_of
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 
 from ..advice.runs import clear_runs, note_runs
 from ..advice.tables import listed_runs, runs, tried_calls
 from ..competences.episodes import wait_for
-from ..criteria.removed import folded_sums as criterion_sums
-from ..criteria.sums import CriterionDeltas, write_criterion_deltas
-from ..criteria.tables import criteria, criterion_feedback
+from ..ledger.ledger import Ledger, entry_of
+from ..ledger.read import own_items, read_counts
+from ..ledger.receipts import REMOVED
+from ..ledger.subjects import CRITERION, PATTERN, SPEAKER_ITEM
+from ..ledger.tables import items, receipts
+from ..ledger.upkeep import add_up, drop_items, without_totals
 from ..memories.past_tasks import note_past_tasks
-from ..outcomes.days import recount_days
+from ..outcomes.days import read_days
 from ..outcomes.entries import note_commits
+from ..outcomes.feedback.feedback import feedback_entries
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_bases, replace_rules
-from ..outcomes.tables import outcome_days, outcomes, projects
-from ..patterns.removed import folded_sums as pattern_sums
-from ..patterns.speakers import clear_speakers
-from ..patterns.sums import Deltas, add_sums, write_deltas
-from ..patterns.tables import (
-    observations,
-    pattern_decisions,
-    pattern_tags,
-    pattern_transitions,
-    patterns,
-)
-from .feedback import count_again
+from ..outcomes.tables import outcomes, projects
+from ..patterns.decide import forget_patterns
+from ..patterns.tables import pattern_tags
 
 _CHUNK = 2000
 # What is on record passed the limit of its day.
 _ANY_SIZE = 2**31
-# No spelling of a name is larger: this is no character, and the last code point.
-_LARGEST = "\U0010ffff"
 _TAGGED = select(pattern_tags.c.pattern_id).where(pattern_tags.c.removed_at.is_(None))
 
 
@@ -81,22 +74,14 @@ def rebuild_patterns(
     scorer = scorer_of(rules)
     bases = Bases(rules.half_lives, now)
     replace_bases(connection, project_id, bases)
-    decided = _decided(connection, project_id)
-    removed = pattern_sums(connection, project_id, bases.patterns)
-    told = criterion_sums(connection, project_id, bases.criteria)
-    _clear(connection, project_id)
+    named = _clear(connection, project_id, bases)
     total = done = 0
     for chunk in _chunks(connection, project_id):
         scored = [(row.id, _scored(row, scorer)) for row in chunk]
         replaced = {row.id for row in chunk if row.replaced_at}
-        deltas, feedback = Deltas(), CriterionDeltas()
-        for row_id, outcome in scored:
-            # What was replaced is observed in the past, and adds nothing.
-            counts = row_id not in replaced
-            deltas.add(project_id, row_id, outcome, bases.patterns, counts=counts)
-            feedback.add(project_id, row_id, outcome, bases.criteria, counts=counts)
-        write_deltas(connection, deltas)
-        write_criterion_deltas(connection, feedback)
+        ledger = Ledger(connection, {project_id: bases})
+        ledger.add([entry_of(project_id, row, each) for row, each in scored if row not in replaced])
+        ledger.write()
         _store_scores(connection, scored)
         # Those of an earlier version were not noted when they came.
         note_past_tasks(connection, {each.project: project_id for _, each in scored}, scored)
@@ -107,87 +92,46 @@ def rebuild_patterns(
         total += len(scored) - len(replaced)
         done += len(scored)
         report(done)
-    add_sums(connection, removed)
-    write_criterion_deltas(connection, told)
     _replace_again(connection, project_id)
+    ledger = Ledger(connection, {project_id: bases})
+    ledger.add([*feedback_entries(connection, project_id)])
+    ledger.write()
+    _name_again(connection, named)
     _drop_untouched(connection, project_id)
-    _name_again(connection, decided)
-    count_again(connection, project_id, bases)
     replace_rules(connection, project_id, rules.recorded)
-    _recount(connection, project_id, now)
+    recount(connection, project_id, now)
     touched, criticised = (
-        select(func.count()).where(table.c.project_id == project_id)
-        for table in (patterns, criteria)
+        len(read_counts(connection, project_id, subject)) for subject in (PATTERN, CRITERION)
     )
-    return Rebuilt(
-        total, connection.execute(touched).scalar_one(), connection.execute(criticised).scalar_one()
-    )
+    return Rebuilt(total, touched, criticised)
 
 
-def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """Return the slugs of patterns with decisions or tags by hand: they stay."""
-    query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
-        patterns.c.project_id == project_id,
-        or_(patterns.c.decided_maturity.is_not(None), patterns.c.id.in_(_TAGGED)),
-    )
-    return [
-        {"row": row.id, "was": row.kind, "called": row.content} for row in connection.execute(query)
-    ]
+# A row of the items, and how it is named.
+_Named = tuple[int, str, str]
 
 
-def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
-    """Give those that no outcome touches any more their names back."""
-    if decided:
-        connection.execute(
-            update(patterns)
-            .where(patterns.c.id == bindparam("row"), patterns.c.content == _LARGEST)
-            .values(kind=bindparam("was"), content=bindparam("called")),
-            decided,
-        )
-
-
-def _clear(connection: Connection, project_id: int) -> None:
+def _clear(connection: Connection, project_id: int, bases: Bases) -> list[_Named]:
+    """Leave what removed outcomes add, and no name of a pattern; return those that they had."""
     clear_runs(connection, project_id)
-    own = select(patterns.c.id).where(patterns.c.project_id == project_id)
-    connection.execute(
-        delete(observations).where(observations.c.pattern_id.in_(own), observations.c.outcome > 0)
-    )
-    connection.execute(
-        update(patterns)
-        .where(patterns.c.project_id == project_id)
-        .values(
-            # The smallest spelling is kept, and "strategy" before "named": begin at the other end.
-            kind=NAMED,
-            content=_LARGEST,
-            helpful=0,
-            neutral=0,
-            harmful=0,
-            succeeded=0,
-            feedback=0,
-            helpful_feedback=0,
-            helpful_sum=0.0,
-            harmful_sum=0.0,
-            last_validated=None,
+    own = receipts.c.project_id == project_id
+    connection.execute(delete(receipts).where(own, receipts.c.kind != REMOVED))
+    add_up(connection, project_id, bases)
+    is_pattern = own_items(project_id, PATTERN)
+    query = select(items.c.id, items.c.kind, items.c.label).where(is_pattern)
+    named = [(row.id, row.kind, row.label) for row in connection.execute(query)]
+    connection.execute(update(items).where(is_pattern).values(kind="", label=""))
+    return named
+
+
+def _name_again(connection: Connection, named: list[_Named]) -> None:
+    """Give the patterns that no outcome on record touches their names back."""
+    if named:
+        connection.execute(
+            update(items)
+            .where(items.c.id == bindparam("row"), items.c.label == "")
+            .values(kind=bindparam("was"), label=bindparam("called")),
+            [{"row": row, "was": kind, "called": label} for row, kind, label in named],
         )
-    )
-    clear_speakers(connection, project_id)
-    # A criterion has no history of its own: it comes back with its feedback.
-    told = criterion_feedback.c
-    gone = select(criteria.c.id).where(criteria.c.project_id == project_id)
-    connection.execute(
-        delete(criterion_feedback).where(told.criterion_id.in_(gone), told.outcome > 0)
-    )
-    folded = select(told.criterion_id).where(told.outcome < 0)
-    connection.execute(
-        delete(criteria).where(criteria.c.project_id == project_id, criteria.c.id.not_in(folded))
-    )
-    connection.execute(
-        update(criteria)
-        .where(criteria.c.project_id == project_id)
-        .values(
-            helpful=0, neutral=0, harmful=0, helpful_sum=0.0, harmful_sum=0.0, last_validated=None
-        )
-    )
 
 
 def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]:
@@ -245,11 +189,7 @@ def _replace_again(connection: Connection, project_id: int) -> None:
     )
     if connection.execute(gone.limit(1)).first() is None:
         return
-    own_patterns = select(patterns.c.id).where(patterns.c.project_id == project_id)
-    own_criteria = select(criteria.c.id).where(criteria.c.project_id == project_id)
     for table, is_own in (
-        (observations, observations.c.pattern_id.in_(own_patterns)),
-        (criterion_feedback, criterion_feedback.c.criterion_id.in_(own_criteria)),
         (runs, runs.c.project_id == project_id),
         (listed_runs, listed_runs.c.project_id == project_id),
         (tried_calls, tried_calls.c.project_id == project_id),
@@ -267,36 +207,25 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
 
     A tag stays for the day when an outcome touches its pattern again.
     """
-    touched = select(observations.c.pattern_id)
-    gone = list(
-        connection.execute(
-            select(patterns.c.id)
-            .where(patterns.c.project_id == project_id)
-            .where(patterns.c.decided_maturity.is_(None))
-            .where(patterns.c.id.not_in(touched), patterns.c.id.not_in(_TAGGED))
-        ).scalars()
+    kept = items.c.decided_maturity.is_not(None) | items.c.id.in_(_TAGGED)
+    query = select(items.c.id).where(
+        items.c.project_id == project_id, items.c.subject != SPEAKER_ITEM, ~kept
     )
-    if gone:
-        connection.execute(
-            delete(pattern_transitions).where(pattern_transitions.c.pattern_id.in_(gone))
-        )
-        connection.execute(
-            delete(pattern_decisions).where(pattern_decisions.c.pattern_id.in_(gone))
-        )
-        connection.execute(delete(pattern_tags).where(pattern_tags.c.pattern_id.in_(gone)))
-        connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
+    gone = without_totals(connection, connection.execute(query).scalars().all())
+    forget_patterns(connection, gone)
+    drop_items(connection, gone)
 
 
-def _recount(connection: Connection, project_id: int, now: float) -> None:
-    recount_days(connection, project_id)
-    counted = {
-        name: select(func.coalesce(func.sum(outcome_days.c[name]), 0))
-        .where(outcome_days.c.project_id == project_id)
-        .scalar_subquery()
-        for name in ("outcomes", "successes", "without_verdict")
-    }
+def recount(connection: Connection, project_id: int, now: float) -> None:
+    """Set the counts of a project to those of its days."""
+    days = read_days(connection, project_id)
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)), **counted)
+        .values(
+            revision=next_revision(clock_of(now)),
+            outcomes=sum(day.outcomes for day in days),
+            successes=sum(day.successes for day in days),
+            without_verdict=sum(day.without_verdict for day in days),
+        )
     )

@@ -1,8 +1,8 @@
 """Removing old outcomes: their rows go, and what they add to every statistic stays.
 
 One call is one short transaction, which leaves nothing half done: whatever is killed, the next call
-goes on. The sums of patterns, criteria and procedures are not touched; what a rebuild and the past
-need of the removed outcomes is put together by the day, see `removed.py` of each subject.
+goes on. The totals are not touched; what a rebuild needs of the removed outcomes is put together by
+the speaker and the day.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    case,
     delete,
     exists,
     func,
@@ -26,6 +27,7 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
+from trackrecord.learning.numbers.decay import DAY
 from trackrecord.wire.join import OutcomeEntry
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 from trackrecord.wire.thinned import is_thinned, thinned
@@ -36,14 +38,13 @@ from ..advice.worker_counts import drop_counts
 from ..competences.episodes import EpisodeRow, bodies, stream
 from ..competences.removed import remove_episodes
 from ..competences.tables import episodes
-from ..criteria.removed import fold_feedback
+from ..ledger.upkeep import fold
 from ..memories.past_tasks import drop_past_tasks
-from ..outcomes.days import RemovedRecord, count_removed
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.forgotten import lock_project
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import hold_bases
-from ..outcomes.removed import mark_removed
+from ..outcomes.removed import RemovedRecord, mark_removed
 from ..outcomes.tables import (
     outcome_commits,
     outcome_entries,
@@ -52,7 +53,6 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..patterns.removed import fold_observations
 
 # Outcomes of one transaction: others wait for it.
 AT_ONCE: Final = 1000
@@ -310,11 +310,10 @@ def _records(
     """Yield all records of those of some outcomes that can be removed."""
     table = outcomes.c
     query = select(
-        table.id, table.outcome_id, table.received_at, table.ended_at, table.success,
-        table.raw_score, table.verdict, table.names_criteria, table.replaced_at,
+        table.id, table.outcome_id, table.received_at, table.ended_at, table.replaced_at
     ).where(
         table.project_id == project_id, table.outcome_id.in_(outcome_ids), ~_is_kept(project_id)
-    )  # fmt: skip
+    )
     return (RemovedRecord(*row) for row in connection.execute(query.order_by(table.id)))
 
 
@@ -341,7 +340,6 @@ def remove_outcomes(
     project_id: int,
     records: Sequence[RemovedRecord],
     tallies: Mapping[str, EpisodeTally],
-    defaults: Sequence[str],
     *,
     now: float,
 ) -> None:
@@ -352,14 +350,11 @@ def remove_outcomes(
         project_id: whose.
         records: all records of these outcomes.
         tallies: the sums over what `read_episodes` returned, by signature.
-        defaults: the default criteria.
         now: seconds since the epoch.
     """
     bases = hold_bases(connection, project_id)
     assert bases is not None  # noqa: S101 - there is one from the first outcome on
-    fold_observations(connection, project_id, records, bases.half_lives.patterns)
-    fold_feedback(connection, project_id, records, bases.half_lives.criteria, defaults)
-    count_removed(connection, project_id, records)
+    fold(connection, project_id, bases, [(each.ended_at, each.row) for each in records])
     mark_removed(connection, project_id, records)
     rows = [each.row for each in records]
     remove_episodes(connection, project_id, rows, tallies)
@@ -376,10 +371,15 @@ def remove_outcomes(
         connection.execute(delete(outcomes).where(outcomes.c.id.in_(part)))
     # Lessons and the effect of advice are counted from what is left.
     drop_counts(connection, project_id)
+    first = min(each.received_at for each in records) // DAY * DAY
+    before = projects.c.removed_from
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
+        .values(
+            revision=next_revision(clock_of(now)),
+            removed_from=case((before < first, before), else_=first),
+        )
     )
 
 

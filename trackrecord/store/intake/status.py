@@ -55,7 +55,7 @@ _TABLES: Final = {
     "entries": "outcome_entries",
     "outcomes": "outcomes",
     "runs": "listed_runs tried_calls runs past_tasks task_words",
-    "patterns": "observations pattern criteri",
+    "patterns": "items receipts totals pattern",
     "procedures": "episodes waiting_ signature competence text_vectors",
     "memories": "memor",
     "advice": "exposures hints feedback",

@@ -14,9 +14,11 @@ from trackrecord.wire.subject import Subject, told_by
 from trackrecord.wire.tried_calls import session_of, tried_run
 
 from ..advice.tables import exposures, hints, tried_calls
+from ..ledger.read import number_of
+from ..ledger.receipts import of_removed, read_receipts
+from ..ledger.subjects import PATTERN, SPEAKER_ITEM, subject_of
 from ..memories.tables import memories, memory_sources
 from ..outcomes.tables import feedback, outcome_entries, outcomes
-from ..patterns.removed import count_spoken
 
 _CHUNK = 2000
 
@@ -83,10 +85,20 @@ def find_on_record(
         seconded=seconded,
         feedback=tuple(_feedback(connection, project_id, subject)),
         observations=(
-            count_spoken(connection, project_id, speaker_named(subject.name))
+            _count_removed(connection, project_id, speaker_named(subject.name))
             if subject.what == "source"
             else 0
         ),
+    )
+
+
+def _count_removed(connection: Connection, project_id: int, speaker: str) -> int:
+    number = number_of(connection, project_id, SPEAKER_ITEM, speaker)
+    if number is None:
+        return 0
+    removed = read_receipts(connection, project_id, of_removed(number))
+    return sum(
+        n for receipt in removed for _, cell, n, *_ in receipt.rows if subject_of(cell) == PATTERN
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -99,6 +100,23 @@ def rows_of_commit(project_id: int, prefix: str) -> Select[tuple[int]]:
         outcomes.c.outcome_id.in_(made),
         literal(len(prefix) >= SHORTEST_PREFIX),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A record that is replaced, or is about to be.
+
+    Attributes:
+        row: its row.
+        project_id: its project.
+        replaced_at: from when on it counts no longer, seconds since the epoch; 0 until then.
+        outcome: what it says, with the score and the verdict that it was counted with.
+    """
+
+    row: int
+    project_id: int
+    replaced_at: float
+    outcome: ScoredOutcome
 
 
 # A member of an enum gives its value slowly.

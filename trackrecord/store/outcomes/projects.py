@@ -6,9 +6,8 @@ from typing import Final
 from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, case, func, select
 
 from trackrecord.learning.competences.selection import success_rate
-from trackrecord.learning.numbers.decay import DAY
 
-from .tables import outcomes, projects, removed_days
+from .tables import outcomes, projects
 
 
 @dataclass(frozen=True)
@@ -70,9 +69,8 @@ def removed_until(connection: Connection, project_id: int) -> RemovedUntil:
 
 def first_removed(connection: Connection, project_id: int) -> float | None:
     """Return the beginning of the first day with removed outcomes of a project; None without."""
-    query = select(func.min(removed_days.c.day)).where(removed_days.c.project_id == project_id)
-    day = connection.execute(query).scalar()
-    return None if day is None else float(day * DAY)
+    query = select(projects.c.removed_from).where(projects.c.id == project_id)
+    return connection.execute(query).scalar()
 
 
 def project_id_of(connection: Connection, project: str) -> int | None:

@@ -6,6 +6,7 @@ its id is kept, for as long as its project.
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
@@ -15,7 +16,6 @@ from trackrecord.wire.outcome import decode_outcome
 
 from ..database.engine import dialect_of
 from ..database.upsert import insert_rows
-from .days import RemovedRecord
 from .entries import entries_of
 from .tables import removed_outcomes
 
@@ -23,6 +23,25 @@ _DIGEST_BYTES: Final = 8
 _AT_ONCE: Final = 1000
 # What is on record passed the limit of its day.
 _ANY_SIZE: Final = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRecord:
+    """A record of an outcome that is to be removed.
+
+    Attributes:
+        row: its row.
+        outcome_id: the outcome.
+        received_at: from when on it counted.
+        ended_at: when the task ended.
+        replaced_at: when another record took its place; 0 where none has.
+    """
+
+    row: int
+    outcome_id: str
+    received_at: float
+    ended_at: float
+    replaced_at: float
 
 
 def mark_removed(

@@ -29,6 +29,8 @@ projects = table(
     # Outcomes whose last record was received before the one are removed, and of those received
     # before the other the texts; NULL until retention first does so.
     *columns("outcomes_until bodies_until", Double),
+    # The beginning of the first day in UTC on which a removed outcome was received.
+    Column("removed_from", Double),
 )
 
 outcomes = table(
@@ -44,8 +46,7 @@ outcomes = table(
     Column("verdict", String(8)),
     # As it came, byte for byte: rebuild, export and consolidation read it again.
     Column("body", LargeBinary, nullable=False),
-    # Whether its feedback stands in criterion_feedback; else each default criterion got its own
-    # verdict, and no row says so.
+    # Whether it has verdicts on criteria; else each default criterion got its own.
     Column("names_criteria", Boolean, nullable=False, server_default=false()),
     # When another record of the same outcome took its place; 0 while none has.
     Column("replaced_at", Double, nullable=False, server_default=text("0")),
@@ -69,25 +70,6 @@ outcome_entries = table(
     Column("digest", LargeBinary(16), primary_key=True),
     Column("received_at", Double, nullable=False),
     Column("body", LargeBinary, nullable=False),
-)
-
-# Counts of the outcomes that stand, by the day in UTC on which their tasks ended.
-outcome_days = keyed_table(
-    "outcome_days",
-    Column("project_id", Id, primary_key=True, autoincrement=False),
-    # Days since 1970.
-    Column("day", BigInteger, primary_key=True, autoincrement=False),
-    *columns("outcomes successes without_verdict", BigInteger, nullable=False),
-)
-
-# Counts of outcomes that were removed: by the day in UTC from whose end on they counted, and the
-# day on which their tasks ended. What a replaced record no longer counts for is negative.
-removed_days = keyed_table(
-    "removed_days",
-    Column("project_id", Id, primary_key=True, autoincrement=False),
-    # Days since 1970, both.
-    *columns("day ended_day", BigInteger, primary_key=True, autoincrement=False),
-    *columns("outcomes successes without_verdict", BigInteger, nullable=False),
 )
 
 # The ids of removed outcomes that do not say when they ended: by its time a late delivery of one of
@@ -120,7 +102,7 @@ feedback = table(
     Column("name", String(160), nullable=False),
     Column("verdict", String(8), nullable=False),
     Column("value", Double, nullable=False),
-    # Whether the project does not know the pattern or the memory yet: it counts when it does.
+    # Whether the project does not know the memory yet: it counts when it does.
     Column("is_waiting", Boolean, nullable=False),
     *columns("task_id source", String(256)),
     UniqueConstraint("project_id", "feedback_id"),

@@ -1,10 +1,10 @@
 """Decisions and tags by hand in the store: who decided what about a pattern, when and why."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, exists, func, insert, select, update
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction, state_held
@@ -13,11 +13,15 @@ from trackrecord.learning.rules_bundle import Rules
 
 from ..database.leases import for_update
 from ..database.upsert import insert_rows
+from ..ledger.read import own_items
+from ..ledger.subjects import PATTERN
+from ..ledger.tables import items, totals
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import hold_bases
 from ..outcomes.tables import projects
-from .tables import pattern_decisions, pattern_tags, patterns
-from .transitions import Transition, held_evidence, pattern_state, record_decision
+from .evidence import held_evidence
+from .tables import pattern_decisions, pattern_tags, pattern_transitions
+from .transitions import Transition, pattern_state, record_decision
 
 
 def decide(
@@ -53,7 +57,7 @@ def decide(
     assert bases is not None  # noqa: S101 - a pattern comes with an outcome, and that with bases
     if action is DecisionAction.RESET and row.decided_maturity is None:
         return None
-    evidence = held_evidence(connection, row, rules, bases.patterns, now)
+    evidence = held_evidence(connection, project_id, row.id, rules, bases.patterns, now)
     state = pattern_state(row, rules, evidence)
     held_in = state_held(action, state, slug)
     decision_id = connection.execute(
@@ -62,10 +66,10 @@ def decide(
         .returning(pattern_decisions.c.id)
     ).scalar_one()
     after = connection.execute(
-        update(patterns)
-        .where(patterns.c.id == row.id)
+        update(items)
+        .where(items.c.id == row.id)
         .values(decided_maturity=held_in.value if held_in else None)
-        .returning(*patterns.c)
+        .returning(*items.c)
     ).one()
     change = record_decision(
         connection, after, rules, bases.patterns, before=state, decision_id=decision_id, now=now
@@ -78,14 +82,45 @@ def decide(
     return change
 
 
+def are_known(project_id: int | None) -> ColumnElement[bool]:
+    """Return whether an item is a pattern that an outcome names, or that was decided upon.
+
+    Where all that touched a pattern was replaced, nothing is left of it but a decision; and where
+    no outcome has named it yet, there is only feedback.
+
+    Args:
+        project_id: of one project; None for all.
+    """
+    counts = exists().where(totals.c.item == items.c.id)
+    is_named = own_items(project_id, PATTERN) & (items.c.label != "")
+    return is_named & (counts | items.c.decided_maturity.is_not(None))
+
+
+def forget_patterns(connection: Connection, rows: Sequence[int]) -> None:
+    """Forget how patterns were named, what was decided about them, and their history."""
+    for table in (pattern_transitions, pattern_decisions, pattern_tags):
+        connection.execute(delete(table).where(table.c.pattern_id.in_(rows)))
+    connection.execute(
+        update(items)
+        .where(items.c.id.in_(rows))
+        .values(
+            kind="",
+            label="",
+            reported_maturity=None,
+            reported_inverted=False,
+            decided_maturity=None,
+        )
+    )
+
+
 def held_pattern(connection: Connection, project_id: int, slug: str) -> Row[Any]:
     """Return a pattern's row, held until the transaction ends.
 
     Raises:
         UnknownId: there is no such pattern in the project.
     """
-    query = select(patterns).where(patterns.c.project_id == project_id, patterns.c.slug == slug)
-    row = connection.execute(for_update(connection, query, patterns)).one_or_none()
+    query = select(items).where(are_known(project_id), items.c.name == slug)
+    row = connection.execute(for_update(connection, query, items)).one_or_none()
     if row is None:
         message = f"no pattern {slug!r} in this project; `patterns list` shows all"
         raise UnknownId(message)
@@ -178,7 +213,7 @@ def tags_of(connection: Connection, where: ColumnElement[bool]) -> Mapping[int, 
     told = pattern_tags.c
     query = (
         select(told.pattern_id, told.tag)
-        .join(patterns, patterns.c.id == told.pattern_id)
+        .join(items, items.c.id == told.pattern_id)
         .where(where, told.removed_at.is_(None))
     )
     found: defaultdict[int, list[str]] = defaultdict(list)

@@ -7,16 +7,19 @@ outcomes take a few seconds, and no column more is written for each one that is 
 from collections.abc import Iterator
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from trackrecord.learning.outcomes.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.rules_bundle import Rules
 
+from ..ledger.read import own_items
+from ..ledger.receipts import OUTCOME, read_receipts
+from ..ledger.subjects import PATTERN
+from ..ledger.tables import items, receipts
 from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
-from ..patterns.tables import observations, patterns
 
 # Bodies may have a megabyte each: no more than this many are in memory at once.
 _BODIES = 200
@@ -113,15 +116,16 @@ def _touching_proven(
     }
     if not proven:
         return 0
-    known = select(patterns.c.id, patterns.c.slug).where(patterns.c.project_id == project_id)
-    ids = [row.id for row in connection.execute(known) if row.slug in proven]
-    seen = observations.c
-    # In the text of the query: there may be more of them than it can have parameters.
-    wanted = seen.pattern_id.in_(bindparam("ids", ids, expanding=True, literal_execute=True))
-    query = select(func.count(seen.outcome.distinct())).where(
-        wanted, seen.replaced_at.is_(None), *_received(seen.received_at, now, since)
+    known = select(items.c.id, items.c.name).where(own_items(project_id, PATTERN))
+    ids = {row.id for row in connection.execute(known) if row.name in proven}
+    query = select(outcomes.c.id).where(
+        outcomes.c.project_id == project_id, *_received(outcomes.c.received_at, now, since)
     )
-    return connection.execute(query).scalar_one()
+    received = set(connection.execute(query).scalars())
+    return sum(
+        receipt.number in received and not ids.isdisjoint(row[0] for row in receipt.rows)
+        for receipt in read_receipts(connection, project_id, receipts.c.kind == OUTCOME)
+    )
 
 
 def _received(

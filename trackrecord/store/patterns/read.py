@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
@@ -13,20 +14,31 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 
+from ..ledger.read import number_of, own_items, read_counts, read_totals
+from ..ledger.receipts import OUTCOME, naming, read_receipts
+from ..ledger.subjects import (
+    CLAIMED,
+    HARMFUL,
+    HELPFUL,
+    NEUTRAL,
+    PATTERN,
+    TOLD,
+    VERIFIED,
+    verdict_in,
+)
+from ..ledger.tables import items, receipts
 from ..outcomes.recorded_rules import read_bases
 from ..outcomes.tables import outcomes, projects
-from .decide import decisions_in_force, tags_of
-from .speakers import read_speakers, speakers_of_patterns
-from .tables import observations, pattern_decisions, pattern_transitions, patterns
-from .transitions import evidence_of
+from .decide import are_known, decisions_in_force, tags_of
+from .evidence import evidence_of
+from .tables import pattern_decisions, pattern_transitions
 
-_AT_ONCE = 500
 EXAMPLES_SHOWN: Final = 10
 
 
 @dataclass(frozen=True)
 class Example:
-    """One observation of a pattern: a task whose outcome touched it.
+    """A task whose outcome touched a pattern.
 
     Attributes:
         outcome_id: the outcome.
@@ -103,17 +115,16 @@ def read_standings(
     if bases is None:
         return []
     basis = bases.patterns
-    where = patterns.c.project_id == project_id
+    where: list[ColumnElement[bool]] = []
     if slug is not None:
-        where = and_(where, patterns.c.slug == slug)
+        where.append(items.c.name == slug)
     if slugs is not None:
-        where = and_(where, patterns.c.slug.in_(slugs))
+        where.append(items.c.name.in_(slugs))
     if after_row is not None:
-        where = and_(where, patterns.c.id > after_row)
-    is_part = slug is not None or slugs is not None or after_row is not None
-    found = list(_present(connection, project_id, where, rules, basis, now, is_part=is_part))
+        where.append(items.c.id > after_row)
+    found = list(_present(connection, project_id, where, rules, basis, now))
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found))
-    tags = tags_of(connection, where)
+    tags = tags_of(connection, and_(own_items(project_id, PATTERN), *where))
     standings = (
         standing_of(
             rules.maturity,
@@ -139,31 +150,26 @@ def count_by_counts(
         project_id: whose patterns; None for those of all projects.
         rules: what makes an anti-pattern.
     """
-    each = patterns.c
-    query = select(each.project_id, each.helpful, each.neutral, each.harmful).where(_is_known)
-    if project_id is not None:
-        query = query.where(each.project_id == project_id)
-    total, failing = 0, set()
-    for row in connection.execute(query):
-        total += 1
-        evidence = Evidence(helpful=row.helpful, neutral=row.neutral, harmful=row.harmful)
-        if is_inverted(rules, evidence):
-            failing.add(row.project_id)
+    total = connection.execute(select(func.count()).where(are_known(project_id))).scalar_one()
+    failing = set()
+    counted = read_counts(connection, project_id, PATTERN, items.c.project_id)
+    for (_, project), cells in counted.items():
+        helpful, neutral, harmful = (
+            sum(cells.get(grade + verdict, 0) for grade in (VERIFIED, CLAIMED, TOLD))
+            for verdict in (HELPFUL, NEUTRAL, HARMFUL)
+        )
+        if is_inverted(rules, Evidence(helpful=helpful, neutral=neutral, harmful=harmful)):
+            failing.add(project)
     names = select(projects.c.name).where(projects.c.id.in_(failing)).order_by(projects.c.id)
     return total, list(connection.execute(names).scalars()) if failing else []
 
 
 def last_pattern_row(connection: Connection, project_id: int) -> int:
     """Return the row of the pattern of a project that was first named last; 0 without any."""
-    query = select(func.max(patterns.c.id)).where(patterns.c.project_id == project_id)
+    query = select(func.max(items.c.id)).where(own_items(project_id, PATTERN))
     return connection.execute(query).scalar() or 0
 
 
-# Where all that touched a pattern was replaced, nothing is left of it but a decision.
-_is_known = or_(
-    patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
-    patterns.c.decided_maturity.is_not(None),
-)
 # The pattern's row, and what is known of it.
 _Found = tuple[int, PatternFacts, Evidence]
 
@@ -171,24 +177,21 @@ _Found = tuple[int, PatternFacts, Evidence]
 def _present(
     connection: Connection,
     project_id: int,
-    where: ColumnElement[bool],
+    where: Sequence[ColumnElement[bool]],
     rules: Rules,
     basis: DecayBasis,
     now: float,
-    *,
-    is_part: bool,
 ) -> Iterator[_Found]:
-    rows = connection.execute(select(patterns).where(where, _is_known)).all()
-    speakers = (
-        speakers_of_patterns(connection, {project_id: basis}, now, [row.id for row in rows])
-        if is_part
-        else read_speakers(connection, project_id, basis, now)
-    )
-    for row in rows:
+    known = select(items).where(own_items(project_id, PATTERN), items.c.label != "", *where)
+    spoken = read_totals(connection, project_id, PATTERN, *where)
+    for row in connection.execute(known):
+        cells = spoken.get(row.id, {})
+        if not cells and row.decided_maturity is None:
+            continue
         yield (
             row.id,
-            PatternFacts(row.slug, row.kind, row.content, row.last_validated),
-            evidence_of(row, rules, basis, now, speakers.get(row.id, ())),
+            PatternFacts(row.name, row.kind, row.label, row.last),
+            evidence_of(cells, rules, basis, now),
         )
 
 
@@ -199,22 +202,24 @@ def read_examples(
     *,
     most: int = EXAMPLES_SHOWN,
 ) -> list[Example]:
-    """The newest observations of a pattern, newest first: those that were received last."""
-    of = outcomes.c
-    query = (
-        select(of.outcome_id, of.task_id, of.ended_at, of.success, of.verdict)
-        .join(observations, observations.c.outcome == of.id)
-        .join(patterns, patterns.c.id == observations.c.pattern_id)
-        .where(
-            patterns.c.project_id == project_id,
-            patterns.c.slug == slug,
-            observations.c.replaced_at.is_(None),
-        )
-        # By receipt, which is the order of the key: a million observations need no sort.
-        .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())
-        .limit(most)
+    """The newest outcomes that touched a pattern, newest first: those that ended last."""
+    pattern = number_of(connection, project_id, PATTERN, slug)
+    if pattern is None:
+        return []
+    where = receipts.c.kind == OUTCOME, naming(connection, [pattern])
+    touching = (
+        (receipt.number, cell)
+        for receipt in read_receipts(connection, project_id, *where)
+        for item, cell, *_ in receipt.rows
+        if item == pattern
     )
-    return [Example(*row) for row in connection.execute(query)]
+    newest = dict(islice(touching, most))
+    of = outcomes.c
+    query = select(of.id, of.outcome_id, of.task_id, of.ended_at, of.success).where(
+        of.id.in_(newest)
+    )
+    told = {row.id: row for row in connection.execute(query)}
+    return [Example(*told[row][1:], verdict_in(cell)) for row, cell in newest.items()]
 
 
 def read_changes(connection: Connection, project_id: int, slug: str) -> Sequence[Any]:
@@ -231,9 +236,9 @@ def read_changes(connection: Connection, project_id: int, slug: str) -> Sequence
             change.decayed_helpful, change.decayed_harmful,
             made.action.label("decision"), made.actor.label("by"), made.reason,
         )
-        .join(patterns, patterns.c.id == change.pattern_id)
+        .join(items, items.c.id == change.pattern_id)
         .outerjoin(pattern_decisions, made.id == change.decision_id)
-        .where(patterns.c.project_id == project_id, patterns.c.slug == slug)
+        .where(own_items(project_id, PATTERN), items.c.name == slug)
         .order_by(change.id)
     )  # fmt: skip
     return connection.execute(query).all()

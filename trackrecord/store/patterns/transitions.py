@@ -12,17 +12,19 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from trackrecord.learning.numbers.decay import Bases, DecayBasis
-from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import is_inverted
-from trackrecord.learning.patterns.evidence import Evidence, heard
+from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
 
+from ..ledger.read import own_items
+from ..ledger.subjects import PATTERN
+from ..ledger.tables import items
 from ..outcomes.projects import project_id_of
 from ..outcomes.recorded_rules import hold_bases, read_bases
-from .speakers import speakers_of_patterns
-from .tables import pattern_transitions, patterns
+from .evidence import held_evidence
+from .tables import pattern_transitions
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,11 @@ def recent_transitions(
     columns = pattern_transitions.c
     query = (
         select(
-            patterns.c.slug, patterns.c.content, columns.aspect, columns.before, columns.after,
+            items.c.name, items.c.label, columns.aspect, columns.before, columns.after,
             columns.at, columns.helpful, columns.neutral, columns.harmful,
         )
-        .join(patterns, patterns.c.id == columns.pattern_id)
-        .where(patterns.c.project_id == project_id, columns.at > since, columns.at <= until)
+        .join(items, items.c.id == columns.pattern_id)
+        .where(items.c.project_id == project_id, columns.at > since, columns.at <= until)
         .order_by(columns.at, columns.id)
     )  # fmt: skip
     return [RecentTransition(*row) for row in connection.execute(query)]
@@ -100,45 +102,8 @@ class Transition:
     evidence: Evidence
 
 
-def evidence_of(
-    row: Row[Any],
-    rules: Rules,
-    basis: DecayBasis,
-    at: float,
-    speakers: Sequence[SpeakerCounts] = (),
-) -> Evidence:
-    """Return the evidence in a row of the patterns table, as of a moment not before its outcomes.
-
-    Args:
-        row: the pattern's row.
-        rules: how much one source counts for.
-        basis: what its sums are relative to.
-        at: the moment.
-        speakers: the counts of each speaker.
-    """
-    evidence = Evidence(
-        helpful=row.helpful,
-        neutral=row.neutral,
-        harmful=row.harmful,
-        succeeded=row.succeeded,
-        feedback=row.feedback,
-        helpful_feedback=row.helpful_feedback,
-        decayed_helpful=basis.value(row.helpful_sum, at),
-        decayed_harmful=basis.value(row.harmful_sum, at),
-    )
-    return heard(rules.caps, evidence, speakers)
-
-
-def held_evidence(
-    connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
-) -> Evidence:
-    """Return the evidence on one pattern, with that of each speaker."""
-    speakers = speakers_of_patterns(connection, {row.project_id: basis}, at, [row.id])
-    return evidence_of(row, rules, basis, at, speakers.get(row.id, ()))
-
-
 def pattern_state(row: Row[Any], rules: Rules, evidence: Evidence) -> Maturity:
-    """Return the state of a row of the patterns table: decided by hand, else by its evidence."""
+    """Return the state of a pattern: decided by hand, else by its evidence."""
     if row.decided_maturity is not None:
         return Maturity(row.decided_maturity)
     return maturity_of(rules.maturity, evidence)
@@ -165,12 +130,12 @@ def record_decision(
         decision_id: the decision's row.
         now: the moment of the decision.
     """
-    evidence = held_evidence(connection, row, rules, basis, now)
+    evidence = held_evidence(connection, row.project_id, row.id, rules, basis, now)
     after = pattern_state(row, rules, evidence)
-    change = Transition(row.id, row.slug, MATURITY, before.value, after.value, now, evidence)
+    change = Transition(row.id, row.name, MATURITY, before.value, after.value, now, evidence)
     connection.execute(insert(pattern_transitions), {**_as_row(change), "decision_id": decision_id})
     connection.execute(
-        update(patterns).where(patterns.c.id == row.id).values(reported_maturity=after.value)
+        update(items).where(items.c.id == row.id).values(reported_maturity=after.value)
     )
     return change
 
@@ -205,11 +170,11 @@ def unnoted_states(
     project_id = project_id_of(connection, project)
     if project_id is None:
         return None
-    own = patterns.c
+    own = items.c
     query = select(
-        own.id, own.slug, own.reported_maturity, own.reported_inverted, own.decided_maturity
-    ).where(own.project_id == project_id)
-    rows = {row.slug: row for row in connection.execute(query)}
+        own.id, own.name, own.reported_maturity, own.reported_inverted, own.decided_maturity
+    ).where(own_items(project_id, PATTERN))
+    rows = {row.name: row for row in connection.execute(query)}
     changes = tuple(
         change
         for standing in sorted(standings, key=lambda each: each.facts.slug)
@@ -247,7 +212,7 @@ def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transit
 
 def _noted(connection: Connection, alike: Sequence[Transition]) -> Iterator[Transition]:
     """Set the states noted last, where they still are the ones before; return these changes."""
-    own, first = patterns.c, alike[0]
+    own, first = items.c, alike[0]
     if first.aspect == MATURITY:
         is_still = own.reported_maturity.is_not_distinct_from(first.before)
         values: dict[str, object] = {"reported_maturity": first.after}
@@ -257,7 +222,7 @@ def _noted(connection: Connection, alike: Sequence[Transition]) -> Iterator[Tran
     named = own.id.in_([change.pattern_id for change in alike])
     free = select(own.id).where(named, is_still).with_for_update(skip_locked=True)
     held = set(connection.execute(free).scalars())
-    connection.execute(update(patterns).where(own.id.in_(held)).values(values))
+    connection.execute(update(items).where(own.id.in_(held)).values(values))
     return (change for change in alike if change.pattern_id in held)
 
 
@@ -270,12 +235,12 @@ def _changes(
     state = pattern_state(row, rules, evidence)
     if state != row.reported_maturity:
         yield Transition(
-            row.id, row.slug, MATURITY, row.reported_maturity, state.value, now, evidence
+            row.id, row.name, MATURITY, row.reported_maturity, state.value, now, evidence
         )
     inverted = is_inverted(rules.antipatterns, evidence)
     if inverted != row.reported_inverted:
         before, after = (LIFTED, INVERTED) if inverted else (INVERTED, LIFTED)
-        yield Transition(row.id, row.slug, INVERSION, before, after, now, evidence)
+        yield Transition(row.id, row.name, INVERSION, before, after, now, evidence)
 
 
 def _as_row(change: Transition) -> dict[str, Any]:

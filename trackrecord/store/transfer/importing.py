@@ -50,13 +50,16 @@ from trackrecord.store.competences.tables import (
     consolidation_runs,
     removed_episodes,
 )
-from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import dialect_of, writing
+from trackrecord.store.intake import earlier
 from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.ledger.receipts import FEEDBACK, OUTCOME, REMOVED, check_rows, pack, unpack
+from trackrecord.store.ledger.subjects import SPEAKER_ITEM
+from trackrecord.store.ledger.tables import items, receipts
+from trackrecord.store.ledger.upkeep import add_up
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import lock_memories, mark_new
 from trackrecord.store.memories.tables import memories, memory_changes
-from trackrecord.store.outcomes.days import recount_days
 from trackrecord.store.outcomes.forgotten import (
     Kind,
     digest_of_subject,
@@ -65,6 +68,7 @@ from trackrecord.store.outcomes.forgotten import (
     share_projects,
 )
 from trackrecord.store.outcomes.projects import clock_of, next_revision
+from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (
     feedback,
     outcome_entries,
@@ -73,7 +77,7 @@ from trackrecord.store.outcomes.tables import (
     projects,
     recorded_rules,
 )
-from trackrecord.store.patterns.tables import observations, pattern_decisions, patterns
+from trackrecord.store.patterns.tables import pattern_decisions
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.run_digest import patterns_of
 from trackrecord.wire.subject import Subject, What
@@ -81,11 +85,13 @@ from trackrecord.wire.tried_calls import check_tried
 
 from .lines import LONGEST_HEADER, LONGEST_LINE, End, Header, RowReader, is_header, read_header
 from .subjects import (
+    EARLIER,
     MADE_AGAIN,
     SUMMED,
     exported_columns,
     exported_tables,
     has_rows,
+    imported_tables,
     is_numbered,
     reference_of,
 )
@@ -204,12 +210,11 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
     outcomes.c.body: _outcome,
     outcomes.c.verdict: _one_of(Verdict),
     outcome_entries.c.body: _outcome,
-    observations.c.verdict: _one_of(Verdict),
-    criterion_feedback.c.verdict: _one_of(Verdict),
+    receipts.c.rows: check_rows,
     runs.c.digest: patterns_of,
     tried_calls.c.digest: check_tried,
     recorded_rules.c.rules: _json(dict[str, Any]),
-    patterns.c.decided_maturity: _one_of(Maturity),
+    items.c.decided_maturity: _one_of(Maturity),
     pattern_decisions.c.action: _one_of(DecisionAction),
     memories.c.type: _one_of(MemoryType),
     memory_changes.c.type: _one_of(MemoryType),
@@ -335,6 +340,7 @@ class _Form:
 
     def __init__(self, table: Table, numbers: dict[str, Numbering], project_id: int) -> None:
         self.table = table
+        self._numbers = numbers
         self.own = numbers.get(table.name) if table is not projects else None
         self.checks = checks_of(table)
         told = exported_columns(table)
@@ -363,6 +369,19 @@ class _Form:
             if number is not None and (number >= 0 or column not in SUMMED):
                 values[column] = numbers.of(number)
         values |= self._values
+        if self.table is receipts:
+            self._renumber_receipt(values)
+
+    def _renumber_receipt(self, values: dict[Column[Any], Any]) -> None:
+        of = {OUTCOME: outcomes, FEEDBACK: feedback, REMOVED: items}.get(values[receipts.c.kind])
+        if of is None:
+            message = "`kind` of receipts is not valid"
+            raise ValueError(message)
+        number = self._numbers[of.name].of(values[receipts.c.number])
+        own = self._numbers[items.name]
+        speaker, rows = unpack(values[receipts.c.rows])
+        rows = tuple((own.of(item), *rest) for item, *rest in rows)  # type: ignore[misc]
+        values |= {receipts.c.number: number, receipts.c.rows: pack(own.of(speaker), rows)}
 
 
 class RowImporter:
@@ -391,10 +410,11 @@ class RowImporter:
         self._names = {name, header.project}
         self._acts = forgotten_since(connection, header.exported_at)
         self._reader = RowReader()
-        tables = exported_tables()
+        tables = imported_tables()
         numbers = {table.name: Numbering(table) for table in tables if is_numbered(table)}
         self._forms = {table: _Form(table, numbers, project_id) for table in tables}
         self._rows = {table.name: 0 for table in tables}
+        self._is_earlier = False
         self._form: _Form | None = None
         self._batch: list[dict[Column[Any], Any]] = []
         self._size = 0
@@ -430,6 +450,11 @@ class RowImporter:
         if isinstance(read, End):
             return read
         table, values = read
+        self._rows[table.name] += 1
+        if table in EARLIER:
+            self._begin_earlier()
+            if table is earlier.patterns:
+                table, values = items, earlier.item_of(values)
         form = self._forms[table]
         check_values(values, form.checks)
         if self._renaming is not None:
@@ -438,10 +463,24 @@ class RowImporter:
             self._flush()
             self._form = form
         form.renumber(values)
-        self._rows[table.name] += 1
         self._batch.append(values)
         self._size += len(line)
         return None
+
+    def _begin_earlier(self) -> None:
+        if not self._is_earlier:
+            self._is_earlier = True
+            earlier.metadata.create_all(self._connection, checkfirst=False)
+
+    def add_up(self) -> None:
+        """Make the totals of what was taken."""
+        if self._is_earlier:
+            earlier.fill(self._connection, self._project_id)
+            earlier.metadata.drop_all(self._connection, checkfirst=False)
+            return
+        bases = read_bases(self._connection, self._project_id)
+        if bases is not None:
+            add_up(self._connection, self._project_id, bases)
 
     def _is_full(self) -> bool:
         return len(self._batch) >= _AT_ONCE or self._size >= _MOST_BYTES
@@ -484,6 +523,9 @@ class RowImporter:
             if column in table.c:
                 named = {values[table.c[column]] for values in batch} - {None}
                 found |= {(what, name) for name in named if self._is_forgotten(what, name)}
+        if self._acts and table is items:
+            named = {of[items.c.name] for of in batch if of[items.c.subject] == SPEAKER_ITEM}
+            found |= {("source", name) for name in named if self._is_forgotten("source", name)}
         if found:
             what_it_is, name = min(found)
             message = (
@@ -569,6 +611,7 @@ def import_project(
                 renaming = _renaming(path, header, name)
                 taking = RowImporter(connection, project_id, renaming, name, header)
                 rows = taking.all(file, report)
+                taking.add_up()
                 _complete(connection, project_id, rules, now=now)
                 connection.execute(
                     insert(project_imports).values(
@@ -625,7 +668,6 @@ def _complete(connection: Connection, project_id: int, rules: MemoryRules, *, no
         write_numbers(connection, project_id, [_record.decode(row.record) for row in rows], {})
         after = rows[-1].id
     list_again(connection, project_id)
-    recount_days(connection, project_id)
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)

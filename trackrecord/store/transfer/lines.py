@@ -33,9 +33,10 @@ from trackrecord.wire.storable import storable
 
 from .subjects import (
     COLUMNS_GONE,
+    EARLIER,
     SUMMED,
     exported_columns,
-    exported_tables,
+    imported_tables,
     is_numbered,
     reference_of,
 )
@@ -157,7 +158,7 @@ class RowReader:
     """Read the lines of rows, of any table; each is checked against the types of the columns."""
 
     def __init__(self) -> None:
-        self._tables = {table.name: table for table in exported_tables()}
+        self._tables = {table.name: table for table in imported_tables()}
         forms = tuple(_struct_of(table) for table in self._tables.values())
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Union[(*forms, End)])
         self._columns = {
@@ -206,7 +207,8 @@ def _struct_of(table: Table) -> type[msgspec.Struct]:
         tag=str(table.name),
         tag_field="table",
         kw_only=True,
-        forbid_unknown_fields=True,
+        # Nobody reads all that tables of earlier versions had.
+        forbid_unknown_fields=table not in EARLIER,
         gc=False,
     )
 

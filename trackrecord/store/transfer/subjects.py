@@ -10,24 +10,26 @@ from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, lite
 
 from trackrecord.store.advice.tables import listed_runs, run_counts
 from trackrecord.store.competences.tables import competence_credits, competence_words
-from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.access_tokens import access_tokens
 from trackrecord.store.database.leases import leases
 from trackrecord.store.database.moves import store_moves
+from trackrecord.store.intake import earlier
 from trackrecord.store.intake.every_table import metadata
+from trackrecord.store.ledger.tables import items, receipts, totals
 from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
 from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
-from trackrecord.store.outcomes.tables import outcome_days, project_imports, projects
-from trackrecord.store.patterns.tables import observations
+from trackrecord.store.outcomes.tables import feedback, outcomes, project_imports, projects
 
 # Made again from the rows of other tables; or about the store, not about one project. Who may read
 # one store may not read another one for that.
 NOT_EXPORTED: Final[frozenset[Table]] = frozenset({
     access_tokens, competence_words, forgettings, forgotten_ids, leases, listed_runs,
-    memory_blocks, outcome_days, project_imports, run_counts, store_moves,
+    memory_blocks, project_imports, run_counts, store_moves, totals,
 })  # fmt: skip
 # Which exports of earlier versions have, and nothing reads any more.
 COLUMNS_GONE: Final[dict[str, tuple[str, ...]]] = {"effect_decisions": ("entry",)}
+# Tables that exports of earlier versions have.
+EARLIER: Final = frozenset(earlier.metadata.tables.values())
 # Made again, too. What a row is imported with until then.
 MADE_AGAIN: Final[dict[Column[Any], Any]] = {
     memories.c.position: None,
@@ -36,18 +38,19 @@ MADE_AGAIN: Final[dict[Column[Any], Any]] = {
 }
 # Where sums of removed outcomes have a number below nothing, which names no row.
 SUMMED: Final = frozenset({
-    observations.c.outcome, criterion_feedback.c.outcome, competence_credits.c.outcome,
+    competence_credits.c.outcome, earlier.observations.c.outcome,
+    earlier.criterion_feedback.c.outcome,
 })  # fmt: skip
 # What the store that imports a project says itself.
 _ITS_OWN: Final = frozenset({projects.c.id, projects.c.name, projects.c.revision})
 # The tables whose rows these columns name. Tables with a row for each outcome declare no foreign
-# keys, see store/patterns/tables.py.
+# keys, see store/ledger/tables.py.
 _REFERENCES: Final = {
-    "criterion_id": "criteria",
     "decision_id": "pattern_decisions",
     "memory": "memories",
     "outcome": "outcomes",
-    "pattern_id": "patterns",
+    "item": "items",
+    "pattern_id": "items",
     "project_id": "projects",
     "signature_id": "signatures",
 }
@@ -90,8 +93,15 @@ def exported_tables() -> list[Table]:
     return ordered
 
 
+def imported_tables() -> list[Table]:
+    """Return the tables that an export may have."""
+    return [*exported_tables(), *EARLIER]
+
+
 def _referred(table: Table) -> set[Table]:
-    return {found for column in table.c if (found := reference_of(column)) is not None}
+    # Those of receipts are in their bodies.
+    named = {items, outcomes, feedback} if table is receipts else set[Table]()
+    return named | {found for column in table.c if (found := reference_of(column)) is not None}
 
 
 def rows_of(table: Table, project_id: int) -> Select[Any]:

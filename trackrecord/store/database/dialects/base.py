@@ -169,6 +169,10 @@ class Dialect(ABC):
         """Return the condition that a text contains another one."""
 
     @abstractmethod
+    def holds_bytes(self, column: Column[bytes], wanted: bytes) -> ColumnElement[bool]:
+        """Return the condition that a value holds these bytes."""
+
+    @abstractmethod
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return the condition that a column's value is one of many."""
 

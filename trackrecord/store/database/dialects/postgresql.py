@@ -351,6 +351,10 @@ class PostgreSQL(Dialect):
         """Return ANY of one array."""
         return column == any_(literal(list(wanted), ARRAY(BigInteger)))
 
+    def holds_bytes(self, column: Column[bytes], wanted: bytes) -> ColumnElement[bool]:
+        """Ask for their position, which is 0 where they are not."""
+        return func.position(literal(wanted, LargeBinary).op("IN")(column)) > 0
+
     def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
         """Look for it as a whole: LIKE takes four times as long."""
         return func.strpos(column, wanted) > 0

@@ -294,6 +294,10 @@ class SQLite(Dialect):
         """Return IN with a parameter for each value."""
         return column.in_(wanted)
 
+    def holds_bytes(self, column: Column[bytes], wanted: bytes) -> ColumnElement[bool]:
+        """Look for them as SQLite does in a blob."""
+        return func.instr(column, wanted) > 0
+
     def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
         """Look for its end first, from a rare letter on: wherever that is, SQLite compares all."""
         rarest = max(range(len(wanted)), key=lambda at: _COMMON.find(wanted[at]) % len(_COMMON))

@@ -1,6 +1,6 @@
 """Feedback on one pattern, criterion or memory alone, as it was received."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,39 +11,27 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    case,
     delete,
+    exists,
     func,
     or_,
     select,
+    true,
     update,
 )
 
 from trackrecord.learning.criteria.weights import NAMED_VALUE
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
 from ...database.upsert import insert_rows
+from ...ledger.ledger import Entry
+from ...ledger.receipts import FEEDBACK
+from ...ledger.subjects import CRITERION, PATTERN, told_row
+from ...ledger.tables import items
 from ..tables import feedback
-
-
-def last_given(
-    subject: Subject,
-    project_id: ColumnElement[int] | int,
-    name: ColumnElement[str] | str,
-    *,
-    neutral_counts: bool,
-) -> ColumnElement[Any]:
-    """Return when the last feedback on a subject was given that counts, as a part of a query."""
-    given = feedback.c
-    query = select(func.max(given.given_at)).where(
-        given.project_id == project_id,
-        given.subject == subject,
-        given.name == name,
-        ~given.is_waiting,
-    )
-    if not neutral_counts:
-        query = query.where(given.verdict != Verdict.NEUTRAL.value)
-    return query.scalar_subquery()
 
 
 @dataclass(frozen=True)
@@ -121,7 +109,7 @@ def record_feedback(
     rows = [
         (
             project_id, each.feedback_id, each.received_at, each.given_at, each.subject, each.name,
-            each.verdict.value, _value(each), each.subject != "criterion",
+            each.verdict.value, _value(each), each.subject == "memory",
             each.task_id, each.source,
         )
         for _, each in sorted(by_id.items())
@@ -139,16 +127,6 @@ def _value(given: GivenFeedback) -> float:
     return NAMED_VALUE if given.subject == "criterion" else 1.0
 
 
-def feedback_on(connection: Connection, project_id: int, subject: Subject) -> list[Row[Any]]:
-    """Return all feedback of a project on subjects of a kind, in the order of its receipt."""
-    query = (
-        select(feedback)
-        .where(feedback.c.project_id == project_id, feedback.c.subject == subject)
-        .order_by(feedback.c.received_at, feedback.c.feedback_id)
-    )
-    return list(connection.execute(query))
-
-
 def forget_feedback(connection: Connection, project_id: int, subject: Subject, name: str) -> None:
     """Erase the feedback on one thing that is erased itself."""
     connection.execute(
@@ -161,14 +139,7 @@ def forget_feedback(connection: Connection, project_id: int, subject: Subject, n
 
 
 _AT_ONCE: Final = 500
-
-
-def is_any_waiting(connection: Connection, project_ids: Iterable[int]) -> bool:
-    """Return whether feedback of one of the projects waits for its subject."""
-    query = select(feedback.c.id).where(
-        feedback.c.project_id.in_(sorted(project_ids)), feedback.c.is_waiting
-    )
-    return connection.execute(query.limit(1)).first() is not None
+_COUNTED: Final = {"pattern": PATTERN, "criterion": CRITERION}
 
 
 def waiting_feedback(
@@ -214,17 +185,49 @@ def wait_for(
         )
 
 
-def wait_again(connection: Connection, project_id: int) -> None:
-    """Mark all feedback on patterns as waiting, and recount that on criteria, for a rebuild."""
-    own = feedback.c.project_id == project_id
-    connection.execute(
-        update(feedback).where(own, feedback.c.subject == "pattern").values(is_waiting=True)
-    )
-    connection.execute(
-        update(feedback)
-        .where(own, feedback.c.subject == "criterion", feedback.c.value != 0)
-        .values(value=NAMED_VALUE)
-    )
+def feedback_entries(
+    connection: Connection, project_id: int, feedback_ids: Collection[str] | None = None
+) -> Iterator[Entry]:
+    """Yield what feedback on patterns and criteria adds to the ledger.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose feedback.
+        feedback_ids: which of it; all where none are given.
+    """
+    for where in _named(feedback_ids):
+        query = select(feedback).where(
+            feedback.c.project_id == project_id, feedback.c.subject.in_(_COUNTED), where
+        )
+        for row in connection.execute(query):
+            subject = _COUNTED[row.subject]
+            said = (subject, told_row(subject, row.name, Verdict(row.verdict)))
+            speaker = speaker_named(row.source)
+            yield Entry(project_id, row.given_at, FEEDBACK, row.id, speaker, [said])
+
+
+def _named(feedback_ids: Collection[str] | None) -> Iterator[ColumnElement[bool]]:
+    if feedback_ids is None:
+        yield true()
+        return
+    ids = sorted(feedback_ids)
+    for start in range(0, len(ids), _AT_ONCE):
+        yield feedback.c.feedback_id.in_(ids[start : start + _AT_ONCE])
+
+
+# Whether no outcome names the pattern yet: else nobody sees it.
+_WAITS: Final = case(
+    (
+        feedback.c.subject == "pattern",
+        ~exists().where(
+            items.c.project_id == feedback.c.project_id,
+            items.c.subject == PATTERN,
+            items.c.name == feedback.c.name,
+            items.c.label != "",
+        ),
+    ),
+    else_=feedback.c.is_waiting,
+)
 
 
 @dataclass(frozen=True)
@@ -285,8 +288,8 @@ def read_feedback(
         received_at, feedback_id = after
         same = and_(table.received_at == received_at, table.feedback_id > feedback_id)
         query = query.where(or_(table.received_at < received_at, same))
-    query = query.order_by(first, table.feedback_id).limit(limit)
-    return [(_given(row), row.is_waiting) for row in connection.execute(query)]
+    query = query.order_by(first, table.feedback_id).limit(limit).add_columns(_WAITS.label("waits"))
+    return [(_given(row), row.waits) for row in connection.execute(query)]
 
 
 def count_feedback(connection: Connection, project_id: int, wanted: FeedbackFilter) -> int:
@@ -306,7 +309,7 @@ def _wanted(wanted: FeedbackFilter, project_id: int) -> Select[Any]:
         if value is not None:
             query = query.where(column == value)
     if wanted.is_waiting:
-        query = query.where(table.is_waiting)
+        query = query.where(_WAITS)
     return query
 
 

@@ -1,0 +1,307 @@
+"""The sums of earlier versions: made into receipts, where a store or an export still has them.
+
+Each outcome had a row for each pattern in `observations`, and one in `criterion_feedback` for each
+criterion if it named any. Those of removed outcomes were put together by the day, with a number
+below nothing.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import floor
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Double,
+    Index,
+    MetaData,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    cast,
+    false,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    true,
+    update,
+)
+
+from trackrecord.learning.criteria.weights import MAX_NAME, feedback_value
+from trackrecord.learning.numbers.decay import DAY, Bases
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.wire.outcome import decode_outcome
+
+from ..database.engine import dialect_of
+from ..database.metadata import Id, columns
+from ..ledger.ledger import Entry, Ledger
+from ..ledger.read import own_items
+from ..ledger.receipts import OUTCOME, REMOVED, Counted, Receipt
+from ..ledger.subjects import (
+    CLAIMED,
+    CRITERION,
+    DAY_ITEM,
+    HARMFUL,
+    HELPFUL,
+    NEUTRAL,
+    PATTERN,
+    SPEAKER_ITEM,
+    VERIFIED,
+    cell_in,
+    cell_of,
+    day_row,
+)
+from ..ledger.subjects import Row as Said
+from ..ledger.tables import items
+from ..outcomes.feedback.feedback import feedback_entries
+from ..outcomes.recorded_rules import bases_of
+from ..outcomes.tables import decay_bases, feedback, outcomes, projects, recorded_rules
+
+_CHUNK: Final = 5_000
+# What is on record passed the limit of its day.
+_ANY_SIZE: Final = 2**31
+# They may have a megabyte each.
+_BODIES: Final = 200
+
+# In an import they are there until it ends; columns that nobody reads are left out.
+metadata: Final = MetaData()
+
+
+def _table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and indexes
+    return Table(name, metadata, *parts, prefixes=["TEMPORARY"])
+
+
+patterns: Final = _table(
+    "patterns",
+    Column("id", Id, primary_key=True),
+    Column("project_id", BigInteger, nullable=False),
+    Column("slug", String(160), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("last_validated", Double),
+    *columns("reported_maturity decided_maturity", String(16)),
+    Column("reported_inverted", Boolean, nullable=False),
+)
+criteria: Final = _table(
+    "criteria",
+    Column("id", Id, primary_key=True),
+    Column("project_id", BigInteger, nullable=False),
+    Column("name", String(MAX_NAME), nullable=False),
+)
+pattern_speakers: Final = _table("pattern_speakers", Column("speaker", String(300)))
+observations: Final = _table(
+    "observations",
+    *columns("pattern_id outcome", BigInteger, nullable=False),
+    Column("ended_at", Double, nullable=False),
+    Column("verdict", String(8), nullable=False),
+    Column("success", Boolean, nullable=False, server_default=false()),
+    Column("replaced_at", Double),
+    Column("speaker", String(300), nullable=False, server_default=""),
+    Column("is_claim", Boolean, nullable=False, server_default=false()),
+    Column("times", BigInteger, nullable=False, server_default=text("1")),
+    Column("weight", Double, nullable=False, server_default=text("1")),
+    Index("ix_observations_outcome", "outcome"),
+)
+criterion_feedback: Final = _table(
+    "criterion_feedback",
+    *columns("criterion_id outcome", BigInteger, nullable=False),
+    Column("ended_at", Double, nullable=False),
+    Column("verdict", String(8), nullable=False),
+    Column("value", Double, nullable=False),
+    Column("replaced_at", Double),
+    Column("times", BigInteger, nullable=False, server_default=text("1")),
+    Index("ix_criterion_feedback_outcome", "outcome"),
+)
+removed_days: Final = _table(
+    "removed_days",
+    Column("project_id", BigInteger, nullable=False),
+    *columns("day ended_day outcomes successes without_verdict", BigInteger, nullable=False),
+)
+_TAKEN: Final = {
+    items.c[after]: patterns.c[before]
+    for before, after in (
+        ("id", "id"), ("project_id", "project_id"), ("slug", "name"), ("kind", "kind"),
+        ("content", "label"), ("last_validated", "last"),
+        ("reported_maturity", "reported_maturity"), ("reported_inverted", "reported_inverted"),
+        ("decided_maturity", "decided_maturity"),
+    )
+}  # fmt: skip
+
+
+def item_of(pattern: Mapping[Column[Any], Any]) -> dict[Column[Any], Any]:
+    """Return the item in whose place a row of the patterns stood."""
+    own = {column: pattern[before] for column, before in _TAKEN.items() if before in pattern}
+    return own | {items.c.subject: PATTERN}
+
+
+def take_patterns(connection: Connection) -> None:
+    """Make the patterns of a store items, under the same numbers."""
+    taken = select(*_TAKEN.values(), literal(PATTERN))
+    connection.execute(insert(items).from_select([*_TAKEN, items.c.subject], taken))
+    dialect_of(connection).continue_numbering(connection, items)
+
+
+# A row of removed outcomes: its subject and the name of the item, the cell, how many it stands for
+# and what they weigh together, and when they ended.
+_Removed = tuple[int, str, int, int, float, float]
+
+
+def fill(connection: Connection, project_id: int | None = None) -> None:
+    """Make the sums of earlier versions receipts, and add these up.
+
+    Args:
+        connection: within a writing transaction, in which patterns are items already.
+        project_id: only those of this project; None for all.
+    """
+    own = true() if project_id is None else projects.c.id == project_id
+    known = {row.id: row.name for row in connection.execute(select(projects).where(own))}
+    bases = {row.project_id: bases_of(row) for row in connection.execute(select(decay_bases))}
+    filling = _Filling(connection, bases)
+    for chunk in _chunks(connection, project_id):
+        filling.add(chunk)
+    filling.add_removed()
+    for each in known:
+        connection.execute(
+            update(feedback)
+            .where(feedback.c.project_id == each, feedback.c.subject == "pattern")
+            .values(is_waiting=False)
+        )
+        ledger = Ledger(connection, bases)
+        ledger.add([*feedback_entries(connection, each)])
+        ledger.write()
+    first = select(func.min(removed_days.c.day) * DAY).where(
+        removed_days.c.project_id == projects.c.id
+    )
+    connection.execute(update(projects).where(own).values(removed_from=first.scalar_subquery()))
+
+
+def _chunks(connection: Connection, project_id: int | None) -> Iterator[Sequence[Row[Any]]]:
+    of, last = outcomes.c, 0
+    query: Select[Any] = select(
+        of.id, of.project_id, of.ended_at, of.success, of.raw_score, of.verdict,
+        of.names_criteria, of.replaced_at,
+    ).order_by(of.id).limit(_CHUNK)  # fmt: skip
+    if project_id is not None:
+        query = query.where(of.project_id == project_id)
+    while rows := connection.execute(query.where(of.id > last)).all():
+        yield rows
+        last = rows[-1].id
+
+
+class _Filling:
+    def __init__(self, connection: Connection, bases: Mapping[int, Bases]) -> None:
+        self._connection = connection
+        self._bases = bases
+        rules = connection.execute(select(recorded_rules.c.project_id, recorded_rules.c.rules))
+        self._defaults = {
+            project: tuple(json.loads(text).get("criteria.defaults", ())) for project, text in rules
+        }
+        query = select(items.c.id, items.c.project_id, items.c.name)
+        self._patterns = {
+            row: name for row, *name in connection.execute(query.where(own_items(None, PATTERN)))
+        }
+        self._criteria = {row: name for row, *name in connection.execute(select(criteria))}
+
+    def add(self, chunk: Sequence[Row[Any]]) -> None:
+        """Count the outcomes of some rows that follow each other."""
+        said: dict[int, list[tuple[int, Said]]] = {row.id: [] for row in chunk}
+        speakers: dict[int, str] = {}
+        for row in self._told(observations, chunk):
+            cell = cell_in(row.verdict) + (CLAIMED if row.is_claim else VERIFIED)
+            name = self._patterns[row.pattern_id][1]
+            said[row.outcome].append((PATTERN, (name, cell, 1, "", "")))
+            speakers[row.outcome] = row.speaker
+        for row in self._told(criterion_feedback, chunk):
+            name = self._criteria[row.criterion_id][1]
+            said[row.outcome].append((CRITERION, (name, cell_in(row.verdict), row.value, "", "")))
+        for row in chunk:
+            said[row.id] += self._own(row)
+        silent = [row.id for row in chunk if row.id not in speakers]
+        speakers |= self._speakers(silent)
+        ledger = Ledger(self._connection, self._bases)
+        ledger.add(
+            [
+                Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
+                for row in chunk
+                if not row.replaced_at
+            ]
+        )
+        ledger.write()
+
+    def _told(self, table: Table, chunk: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
+        own = table.c.outcome.between(chunk[0].id, chunk[-1].id)
+        known = {row.id for row in chunk}
+        query = select(table).where(own, table.c.replaced_at.is_(None))
+        return [row for row in self._connection.execute(query) if row.outcome in known]
+
+    def _own(self, row: Row[Any]) -> Iterator[tuple[int, Said]]:
+        if row.verdict is not None and not row.names_criteria:
+            value = feedback_value(Verdict(row.verdict), row.raw_score)
+            for name in self._defaults.get(row.project_id, ()):
+                yield CRITERION, (name, cell_in(row.verdict), value, "", "")
+        yield DAY_ITEM, day_row(row.ended_at, row.success)
+
+    def _speakers(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return who told of outcomes that touch no pattern."""
+        found: dict[int, str] = {}
+        for start in range(0, len(rows), _BODIES):
+            some = outcomes.c.id.in_(rows[start : start + _BODIES])
+            for row in self._connection.execute(select(outcomes.c.id, outcomes.c.body).where(some)):
+                found[row.id] = decode_outcome(row.body, max_bytes=_ANY_SIZE).speaker
+        return found
+
+    def add_removed(self) -> None:
+        """Count the outcomes that were removed, which have no rows."""
+        alike: defaultdict[tuple[int, str, int], list[_Removed]] = defaultdict(list)
+        for project, speaker, removed in self._removed():
+            alike[project, speaker, floor(removed[5] / DAY)].append(removed)
+        ledger = Ledger(self._connection, self._bases)
+        ids = ledger.name(
+            [
+                Entry(project, at, REMOVED, 0, speaker, [(subject, (name, cell, 0, "", ""))])
+                for (project, speaker, _), some in alike.items()
+                for subject, name, cell, _, _, at in some
+            ]
+        )
+        for (project, speaker, _), some in alike.items():
+            last = max(each[5] for each in some)
+            rows: tuple[Counted, ...] = tuple(
+                (ids[project, subject, name], cell_of(subject, cell), n, value, last - at)
+                for subject, name, cell, n, value, at in some
+            )
+            by = ids[project, SPEAKER_ITEM, speaker]
+            ledger.add_receipts([(project, Receipt(last, REMOVED, by, by, rows))])
+        ledger.write()
+
+    def _removed(self) -> Iterator[tuple[int, str, _Removed]]:
+        for row in self._summed(observations):
+            project, name = self._patterns[row.pattern_id]
+            cell = cell_in(row.verdict) + (CLAIMED if row.is_claim else VERIFIED)
+            yield project, row.speaker, (PATTERN, name, cell, row.times, row.weight, row.ended_at)
+        for row in self._summed(criterion_feedback):
+            project, name = self._criteria[row.criterion_id]
+            cell = cell_in(row.verdict)
+            yield project, "", (CRITERION, name, cell, row.times, row.value, row.ended_at)
+        names = ("outcomes", "successes", "without_verdict")
+        of = removed_days.c
+        sums = [cast(func.sum(of[name]), BigInteger).label(name) for name in names]
+        key = (of.project_id, of.ended_day)
+        for row in self._connection.execute(select(*key, *sums).group_by(*key)):
+            failures = row.outcomes - row.successes - row.without_verdict
+            counts = {HELPFUL: row.successes, NEUTRAL: row.without_verdict, HARMFUL: failures}
+            for cell, n in counts.items():
+                if n > 0:
+                    day = (DAY_ITEM, str(row.ended_day), cell, n, 0.0, row.ended_day * DAY)
+                    yield row.project_id, "", day
+
+    def _summed(self, table: Table) -> Sequence[Row[Any]]:
+        query = select(table).where(table.c.outcome < 0, table.c.replaced_at.is_(None))
+        return self._connection.execute(query).all()
