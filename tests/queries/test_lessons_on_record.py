@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from tests.store.teaching import learn_reports
 from trackrecord.errors import UnknownId
-from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.commands import dismiss_command
 from trackrecord.resources.experience.lessons import (
@@ -100,8 +99,14 @@ def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     assert [each.action for each in details.history] == ["dismiss", "restore"]
 
 
-@pytest.mark.parametrize("given", ["gemini.go", "**/CONVENTIONS.md", "make test"])
-@pytest.mark.parametrize("dismiss", [dismiss_lesson, dismiss_command])
+@pytest.mark.parametrize(
+    ("given", "dismiss"),
+    [
+        ("gemini.go", dismiss_command),
+        ("**/CONVENTIONS.md", dismiss_command),
+        ("make test", dismiss_lesson),
+    ],
+)
 def test_what_an_agent_was_told_is_dismissed_by_its_words(store, given, dismiss):
     """A file, one that is not here, a command line: whatever the command is called."""
     opened = {"tool": "read", "args": {"path": "cmd/gemini.go"}, "ok": True}
@@ -225,16 +230,6 @@ def test_a_check_that_the_verdict_rests_on_does_not_explain_it(store):
     assert "Read" in said
     assert "mypy" not in said
     assert "pytest" not in said
-
-
-def test_a_task_needs_the_checks_that_verdicts_rest_on(store):
-    """Although they are no part of a procedure: what is known of them is told to its agent."""
-    teach(store, _fleet())
-    with reading(store) as connection:
-        advice = build_advice(connection, "default", SETTINGS.rules, now=NOW + 100)
-    tools = expectation_of(advice, "Mend the sum of the cart, number 3").tools
-    assert tools == {"Read": 1.0, "Edit": 1.0, "shell:pytest": 1.0, "shell:mypy": 0.5}
-    assert expectation_of(advice, "Something else altogether").tools == {}
 
 
 def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
