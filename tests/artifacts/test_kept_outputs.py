@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import os
 import threading
 
 import pytest
@@ -52,15 +51,6 @@ def test_equal_outputs_of_two_tasks_are_stored_once_and_listed_for_both(agent):
     assert len({each.id for each in both}) == 1
     assert len([p for p in agent.glob("artifacts/*/*") if p.name[0] != "."]) == 1
     assert of_whom(trackrecord.list_artifacts("b")) == [("b", "pytest")]
-
-
-def test_an_artifact_of_an_older_version_stays_readable(store, outputs):
-    """Nothing is known about it; it is listed and read all the same."""
-    artifact_id = store.put(b"older")
-    (output,) = outputs.all()
-    assert (output.id, output.task_id, output.tool, output.summary) == (artifact_id, "", "", "")
-    assert store.get(artifact_id) == b"older"
-    assert outputs.of_task("t") == []
 
 
 def test_inside_an_attempt_an_output_belongs_to_its_task(agent):
@@ -157,18 +147,6 @@ def test_notes_expire_with_their_task_and_with_the_artifact(store, outputs, cloc
     assert list(home.glob(f"artifacts/*/{NOTES}/*")) == []
 
 
-def test_a_note_whose_artifact_is_gone_claims_nothing(store, outputs, clock, tmp_path):
-    """As an older version prunes: the artifact goes, and its note says nothing any more."""
-    artifact_id = store.put(b"x")
-    outputs.note(artifact_id, note_of("t", "x", "text", "s"))
-    (file,) = (p for p in (tmp_path / "home").glob("artifacts/*/*") if p.name == artifact_id)
-    file.unlink()
-    assert outputs.of_task("t") == []
-    assert outputs.all() == []
-    prune_artifacts(tmp_path / "home", DAY, now=clock.now)
-    assert list((tmp_path / "home").glob(f"artifacts/*/{NOTES}/*")) == []
-
-
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"task_id": 7}', b"\xff"])
 def test_a_damaged_note_is_passed_over(store, outputs, tmp_path, damage):
     """The artifact is listed without it; storing it again heals it."""
@@ -180,36 +158,6 @@ def test_a_damaged_note_is_passed_over(store, outputs, tmp_path, damage):
     assert [(each.id, each.task_id) for each in outputs.all()] == [(artifact_id, "")]
     outputs.note(artifact_id, note_of("t", "x", "text", "s"))
     assert [each.task_id for each in outputs.of_task("t")] == ["t"]
-
-
-def test_a_symbolic_link_in_the_place_of_the_notes_is_refused(store, outputs, tmp_path):
-    """Nothing is written behind it, and the output is passed on whole."""
-    artifact_id = store.put(b"x")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (project,) = (tmp_path / "home" / "artifacts").iterdir()
-    (project / NOTES).symlink_to(elsewhere)
-    with pytest.raises(OSError, match="symbolic link"):
-        outputs.note(artifact_id, note_of("t", "x", "text", "s"))
-    assert list(elsewhere.iterdir()) == []
-
-
-def test_a_note_that_cannot_be_written_leaves_the_output_as_it_is(agent, monkeypatch):
-    """Nothing claims to be listed that is not; no half of a note stays."""
-    trackrecord.summarise(LOG, task_id="t")
-    (folder,) = agent.glob(f"artifacts/*/{NOTES}/*")
-    sync, synced = os.fsync, []
-
-    def full(fd):
-        synced.append(fd)
-        if len(synced) == 3:  # the artifact and its folder have been written
-            raise OSError(28, "No space left on device")
-        sync(fd)
-
-    monkeypatch.setattr(os, "fsync", full)
-    other = LOG + "."
-    assert trackrecord.summarise(other, task_id="t") is other
-    assert len(list(folder.iterdir())) == 1
 
 
 def test_forgetting_a_task_takes_what_no_other_task_has(store, outputs):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.artifacts.pages import Page, Range, RetrievedBytes, RetrievedText, page_of
+from trackrecord.artifacts.pages import Page, Range, page_of
 
 ID = "cd" * 32
 TEXT = b"one\ntwo\r\nthree\n\nfive"
@@ -88,11 +88,3 @@ def test_pages_of_text_are_text(text, size):
         page = page_of(ID, data, following, size)
         page.data.decode()
         following = page.following
-
-
-def test_a_page_knows_that_it_was_retrieved():
-    """Its types say so, wherever it goes."""
-    page = page_of(ID, TEXT, Range("lines", 1, 1))
-    assert type(page.data) is RetrievedBytes
-    assert type(page.text) is RetrievedText
-    assert page.text == "one\n"

@@ -72,43 +72,25 @@ def test_kinds(data, expected):
     assert kind(data) == expected
 
 
-def test_the_id_the_size_the_lines_and_the_kind_come_first():
-    """And the way to the whole comes last."""
-    text = told(LOG)
-    assert text.startswith(f"[output kept as artifact {ID}: log, {len(LOG)} bytes, 200 lines]\n")
-    assert text.endswith("trackrecord artifacts get ID --lines 1:100 (or --bytes 0:9999)")
-
-
-def test_of_json_its_top_level_keys_and_counts():
-    """Of an array its items."""
-    assert "object with 3 keys: results (2 items), total, meta (1 item)" in told(DOCUMENT)
-    assert "array of 3 items" in told(b'[[1, 2], {"a": "],["}, 3]')
-    assert "object with 0 keys" in told(b"{ }")
-
-
-def test_of_a_log_its_errors_and_warnings():
-    """And where the first error is, with what it tells."""
-    text = told(LOG)
-    assert "20 errors, 40 warnings" in text
-    assert "first error, line 8: " in text
-
-
-def test_of_code_its_declarations():
-    """With their number."""
-    assert "9 declarations: Account, deposit, main" in told(PYTHON)
-
-
-def test_of_text_its_beginning_and_its_end():
-    """One line of each."""
-    text = told(b"first line\n" + b"more\n" * 100 + b"last line\n")
-    assert 'begins: "first line"\n' in text
-    assert 'ends: "last line"\n' in text
-
-
-def test_of_binary_what_it_is():
-    """By its signature, else its first bytes."""
-    assert "PNG image" in told(b"\x89PNG\0")
-    assert "begins with the bytes 00 01" in told(b"\0\1")
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (LOG, f"[output kept as artifact {ID}: log, {len(LOG)} bytes, 200 lines]\n"),
+        (LOG, "20 errors, 40 warnings"),
+        (LOG, "first error, line 8: "),
+        (LOG, "trackrecord artifacts get ID --lines 1:100 (or --bytes 0:9999)"),
+        (DOCUMENT, "object with 3 keys: results (2 items), total, meta (1 item)"),
+        (b'[[1, 2], {"a": "],["}, 3]', "array of 3 items"),
+        (b"{ }", "object with 0 keys"),
+        (PYTHON, "9 declarations: Account, deposit, main"),
+        (b"first line\n" + b"more\n" * 100 + b"last line\n", 'begins: "first line"\nends: "last'),
+        (b"\x89PNG\0", "PNG image"),
+        (b"\0\1", "begins with the bytes 00 01"),
+    ],
+)
+def test_of_each_kind_what_matters_is_told(data, said):
+    """Id, size, lines and the way to the whole; keys, errors, declarations, beginnings."""
+    assert said in told(data)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +153,7 @@ values = st.recursive(
 
 
 @given(document=st.lists(values) | st.dictionaries(st.text(max_size=5), values))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_large_documents_are_told_as_small_ones_are(document):
     """Walked over or looked into: one shape."""
     for data in (json.dumps(document).encode(), json.dumps(document, indent=2).encode()):
@@ -212,19 +194,6 @@ def test_no_summary_is_longer_than_allowed(data, longest):
         text = summary(ID, describe(data, kept), longest)
         assert len(text) <= longest
         assert ID in text
-
-
-def test_what_is_cut_says_so_plainly():
-    """Head and tail are kept, the middle is gone, in the summary and in what is stored."""
-    data = b"head" + b"x" * 20_000 + b"tail"
-    kept = keep(data, 8192)
-    assert len(kept.data) <= 8192
-    assert kept.data.startswith(b"head")
-    assert kept.data.endswith(b"tail")
-    marker = f"[trackrecord: the middle is gone: {kept.gone} of 20008 bytes were not kept]"
-    assert marker.encode() in kept.data
-    text = summary(ID, describe(data, kept), 500)
-    assert f"its middle is gone, {kept.gone} of 20008 bytes were not kept" in text
 
 
 @given(data=st.text(max_size=2000).map(str.encode), longest=st.integers(200, 600))

@@ -81,12 +81,6 @@ def test_threshold_summary_and_maximum_are_settings(agent, monkeypatch):
     assert b"the middle is gone" in kept
 
 
-def test_lone_surrogates_are_stored(agent):
-    """Text that has no UTF-8 is no reason to lose it."""
-    text = trackrecord.summarise("\ud800" * 10_001)
-    assert whole(id_in(text)).decode("utf-8", "surrogatepass") == "\ud800" * 10_001
-
-
 @pytest.mark.parametrize("how", ["read-only", "a file", "a link", "full"])
 def test_what_cannot_be_stored_is_passed_on_unchanged(agent, tmp_path, monkeypatch, caplog, how):
     """And nothing claims to be retrievable that is not; the log says why, once."""
@@ -114,13 +108,6 @@ def _refuse(*_args, **_kwargs):
 
 def _full(*_args):
     raise OSError(28, "No space left on device")
-
-
-def test_a_wrong_setting_is_no_reason_to_lose_an_output(agent, monkeypatch):
-    """It is passed on unchanged, and so is what a wrapped tool gives."""
-    monkeypatch.setenv("TRACKRECORD_ARTIFACTS__SUMMARY_CHARS", "1")
-    assert trackrecord.summarise(BIG) is BIG
-    assert trackrecord.summarised(lambda: BIG)() is BIG
 
 
 def test_retrieval_a_page_at_a_time(agent):

@@ -10,10 +10,18 @@ import pytest
 
 from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import Trackrecord, up
-from tests.clients.real_agents import AGENTS, Workplace, free_port, variables_of
+from tests.clients.real_agents import AGENTS, Workplace, missing, variables_of
 from tests.clients.stories import LAUNCHER, OWN_CHECK, TEST_FILE
+from tests.support.processes import free_port
 
 REPOSITORY = "https://git.example.com/acme/{}.git"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _agents_are_there() -> None:
+    """Skip tests of agents that have not been fetched."""
+    if missing():
+        pytest.skip(f"{', '.join(missing())}: `make clients` fetches them")
 
 
 @pytest.fixture(scope="session")

@@ -141,15 +141,10 @@ def _server_sent(events: Iterator[Event]) -> bytes:
 
 def _messages_events(answer: Answer) -> Iterator[Event]:
     message = {
-        "id": f"msg_{answer.id}",
-        "type": "message",
-        "role": "assistant",
-        "model": answer.model,
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
+        "id": f"msg_{answer.id}", "type": "message", "role": "assistant", "model": answer.model,
+        "content": [], "stop_reason": None, "stop_sequence": None,
         "usage": {**_USAGE, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
-    }
+    }  # fmt: skip
     block: Json = {"type": "text", "text": ""}
     delta: Json = {"type": "text_delta", "text": answer.text}
     if answer.call:

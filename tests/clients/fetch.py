@@ -38,13 +38,9 @@ OPENCODE_PLUGIN: Final = "@opencode-ai/plugin@1.18.33"
 # What traces a program of a framework: by one instrumentation, or by two at once.
 _EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
 _OPENINFERENCE: Final = (
-    "langchain",
-    "langgraph",
-    "openai-agents",
-    "openinference-instrumentation-langchain",
-    "openinference-instrumentation-openai-agents",
-    "openinference-instrumentation-openai",
-)
+    "langchain", "langgraph", "openai-agents", "openinference-instrumentation-langchain",
+    "openinference-instrumentation-openai-agents", "openinference-instrumentation-openai",
+)  # fmt: skip
 FRAMEWORKS: Final = {
     "pydantic-ai": (*_EXPORTING, "pydantic-ai-slim"),
     "smolagents": (*_EXPORTING, "smolagents", "openinference-instrumentation-smolagents"),

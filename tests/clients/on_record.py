@@ -41,14 +41,10 @@ class Trackrecord(NamedTuple):
     def __call__(self, *arguments: str, folder: Path | None = None) -> str:
         """Run a command to its end, in a folder or at home; return what it printed."""
         done = subprocess.run(
-            [sys.executable, "-m", "trackrecord_cli", *arguments],
-            env=self.environment(),
-            cwd=folder or self.person,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
+            [sys.executable, "-m", "trackrecord_cli", *arguments], env=self.environment(),
+            cwd=folder or self.person, capture_output=True, text=True, timeout=PATIENCE_S,
             check=False,
-        )
+        )  # fmt: skip
         assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -82,13 +78,9 @@ def up(trackrecord: Trackrecord, log: Path) -> Iterator[None]:
     """Have `trackrecord up` running meanwhile."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "trackrecord_cli", "up"],
-            env=trackrecord.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+            [sys.executable, "-m", "trackrecord_cli", "up"], env=trackrecord.environment(),
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+        )  # fmt: skip
         try:
             until(lambda: "trackrecord is up" in log.read_text() or process.poll() is not None)
             assert process.poll() is None, log.read_text()

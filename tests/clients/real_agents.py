@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,10 @@ from typing import Final, NamedTuple, Protocol
 
 import httpx
 
+from tests.clients.model_stub import playing
+from tests.clients.steps import Step
 from tests.clients.stories import DELEGATION, EDIT
+from tests.support.processes import free_port
 
 ROOT: Final = Path(__file__).parents[2]
 CLIENTS: Final = Path(os.environ.get("TESTS_CLIENTS") or ROOT / "build" / "clients")
@@ -267,6 +269,16 @@ def work(
     return _printed(workplace).read_text(errors="replace")
 
 
+def played(
+    agent: Agent, place: Workplace, script: Mapping[str, Sequence[Step]], prompt: str
+) -> tuple[str, list[str]]:
+    """Have an agent play one prompt; return what it printed, and each request as one text."""
+    with playing(script) as model:
+        place = place._replace(model=model.url)
+        printed = work(agent, place, prompt, again=False, interrupt_at=None)
+    return printed, [json.dumps(each["body"]) for each in model.asked]
+
+
 def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path) -> None:
     """Interrupt opencode as its screen does: Ctrl-C ends `opencode run` without a trace."""
     port = free_port()
@@ -297,14 +309,10 @@ def _started(
     """Start an agent; in the end, end it with whatever it has started."""
     with _printed(workplace).open("ab") as output:
         process = subprocess.Popen(
-            [agent.program(), *arguments],
-            cwd=workplace.folder,
+            [agent.program(), *arguments], cwd=workplace.folder,
             env=variables_of(workplace.home) | agent.variables(workplace),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+        )  # fmt: skip
         try:
             yield process
         finally:
@@ -318,14 +326,6 @@ def _wait_for(happened: Callable[[], bool], process: subprocess.Popen[bytes]) ->
     while not happened() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     assert happened(), "the agent never came so far"
-
-
-def free_port() -> int:
-    """Return a free port of loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _answers(server: httpx.Client) -> bool:

@@ -79,31 +79,25 @@ def stories(folder: Path) -> dict[str, Story]:
     edit = (EDIT, True)
     return {
         "mended": Story(
-            (_PROMPT,),
-            {_PROMPT: (_TESTS, good, _TESTS, Say("All tests pass now."))},
+            (_PROMPT,), {_PROMPT: (_TESTS, good, _TESTS, Say("All tests pass now."))},
             (Expected(_PROMPT, True, "tests", (red, edit, green)),),
         ),
         "never-mended": Story(
-            (_PROMPT,),
-            {_PROMPT: (_TESTS, wrong, _TESTS, Say("All tests pass now."))},
+            (_PROMPT,), {_PROMPT: (_TESTS, wrong, _TESTS, Say("All tests pass now."))},
             (Expected(_PROMPT, False, "tests", (red, edit, red)),),
         ),
         "checked-too-early": Story(
             (_PROMPT,),
             {
                 _PROMPT: (
-                    _TESTS,
-                    good,
-                    _TESTS,
-                    Write(folder / "price.py", "PRICE = 3\n"),
+                    _TESTS, good, _TESTS, Write(folder / "price.py", "PRICE = 3\n"),
                     Say("All tests pass now."),
                 )
             },
             (Expected(_PROMPT, None, "", (red, edit, green, edit)),),
         ),
         "interrupted": Story(
-            (_PROMPT,),
-            {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
+            (_PROMPT,), {_PROMPT: (_TESTS, good, Run(f"touch {RUNNING}; sleep 100"))},
             (Expected(_PROMPT, False, "heuristic", (red, edit, (INTERRUPTED, None))),),
             interrupted=True,
         ),
@@ -209,8 +203,7 @@ def stories(folder: Path) -> dict[str, Story]:
         ),
         **{
             name: Story(
-                (_PROMPT,),
-                {_PROMPT: (Run(check), good, Run(check), Say("The cart is done."))},
+                (_PROMPT,), {_PROMPT: (Run(check), good, Run(check), Say("The cart is done."))},
                 (Expected(_PROMPT, True, "tests", ((tool, True), edit, (tool, True))),),
             )
             for name, check, tool in (
@@ -222,10 +215,7 @@ def stories(folder: Path) -> dict[str, Story]:
             (_PROMPT,),
             {
                 _PROMPT: (
-                    Run("cat test_cart.py"),
-                    Misfit(folder / "test_cart.py"),
-                    good,
-                    _TESTS,
+                    Run("cat test_cart.py"), Misfit(folder / "test_cart.py"), good, _TESTS,
                     Say("All tests pass now."),
                 )
             },
@@ -249,4 +239,4 @@ def stories(folder: Path) -> dict[str, Story]:
             },
             (Expected(_PROMPT, None, "", (("shell:true", True), ("shell:env", False))),),
         ),
-    }
+    }  # fmt: skip

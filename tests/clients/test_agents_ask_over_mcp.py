@@ -8,14 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.clients.model_stub import playing
 from tests.clients.on_record import Trackrecord, until, up
-from tests.clients.real_agents import AGENTS, free_port, missing, work
+from tests.clients.real_agents import AGENTS, played
 from tests.clients.steps import Run, Say, Use
 from tests.support.own_token import of_its_user, token_of
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+from tests.support.processes import free_port
 
 pytestmark = pytest.mark.timeout(600)
 FACT = "The cart rounds to whole cents"
@@ -90,14 +87,6 @@ def register(name, person, server):
                 config.writelines(f"{key} = {json.dumps(each)}\n" for key, each in values.items())
 
 
-def played(agent, place, *steps):
-    """Have an agent work; return what it printed, and each request as one text."""
-    with playing({ASKED: steps}) as model:
-        place = place._replace(model=model.url)
-        printed = work(agent, place, ASKED, again=False, interrupt_at=None)
-    return printed, [json.dumps(each["body"]) for each in model.asked]
-
-
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("name", sorted(AGENTS))
 def test_an_agent_recalls_and_reports(name, transport, alone, workplace, person_of_this_test):
@@ -114,11 +103,17 @@ def test_an_agent_recalls_and_reports(name, transport, alone, workplace, person_
     printed, requests = played(
         AGENTS[name],
         place,
-        _MEANWHILE,
-        Use("recall", {"task": ASKED, "task_id": TASK_ID}),
-        Use("report_outcome", {"task_id": TASK_ID, "success": False, "outcome_source": "tests"}),
-        Say("It is reported."),
-    )
+        {
+            ASKED: (
+                _MEANWHILE,
+                Use("recall", {"task": ASKED, "task_id": TASK_ID}),
+                Use("report_outcome", {"task_id": TASK_ID, "success": False,
+                                       "outcome_source": "tests"}),
+                Say("It is reported."),
+            )
+        },
+        ASKED,
+    )  # fmt: skip
     assert INSTRUCTIONS in requests[-1], printed
     assert any(FACT in request for request in requests), printed
     until(lambda: trackrecord.runs(project))
@@ -134,9 +129,8 @@ def test_an_agent_that_was_installed_for_remembers(name, live_with_mcp, workplac
     printed, requests = played(
         AGENTS[name],
         place,
-        _MEANWHILE,
-        Use("remember", {"text": FACT}),
-        Say("I shall remember it."),
+        {ASKED: (_MEANWHILE, Use("remember", {"text": FACT}), Say("I shall remember it."))},
+        ASKED,
     )
     assert INSTRUCTIONS in requests[-1], printed
     assert "report_outcome" not in requests[-1]

@@ -9,7 +9,8 @@ import pytest
 
 from tests.clients.fetch import FRAMEWORKS
 from tests.clients.on_record import PATIENCE_S, Trackrecord, until, up
-from tests.clients.real_agents import CLIENTS, free_port
+from tests.clients.real_agents import CLIENTS
+from tests.support.processes import free_port
 from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
 
 _PROGRAMS = Path(__file__).with_name("programs")
@@ -50,13 +51,9 @@ def _traced(trackrecord: Trackrecord, port: int, project: str, *command: str | P
         "OPENAI_API_KEY": "none",
     }
     ran = subprocess.run(
-        command,
-        env=trackrecord.environment() | variables,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
+        command, env=trackrecord.environment() | variables, capture_output=True, text=True,
+        timeout=PATIENCE_S, check=True,
+    )  # fmt: skip
     return ran.stdout.splitlines()[-1]
 
 

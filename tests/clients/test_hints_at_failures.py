@@ -1,20 +1,14 @@
 """Real agents are told at a failure what earlier sessions learnt; the model reads it next."""
 
-import json
-
 import pytest
 
-from tests.clients.model_stub import playing
 from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import until
-from tests.clients.real_agents import AGENTS, missing, work
+from tests.clients.real_agents import AGENTS, played
 from tests.clients.steps import Run, Say, Write
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
 PROMPT = "Run the tests of the shop and say how many there are"
@@ -23,14 +17,9 @@ FAILS, RUNS = "rye run pytest -q", "pytest -q"
 HINT = "trackrecord: "
 
 
-def played(agent, place, *steps):
+def session(agent, place, *steps):
     """Have an agent make calls; return what it printed, and each request as one text."""
-    with playing({PROMPT: (*steps, Say("There is one."))}) as model:
-        printed = work(
-            agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
-        )
-    asked = [json.dumps(each["body"]) for each in model.asked]
-    return printed, asked
+    return played(agent, place, {PROMPT: (*steps, Say("There is one."))}, PROMPT)
 
 
 @pytest.mark.parametrize("agent_name", [*sorted(AGENTS), "cline", "gemini-cli", "pi", "qwen-code"])
@@ -40,7 +29,7 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     place = workplace(project)
     (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     for _ in range(3):
-        printed, requests = played(agent, place, Run(FAILS), Run(RUNS))
+        printed, requests = session(agent, place, Run(FAILS), Run(RUNS))
         assert any("rye run" in each for each in requests), printed
     reader = RankingsReader(load_settings(home=live.home))
     known = until(
@@ -51,7 +40,7 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
         )
     )
     assert known, reader.moments(project)
-    printed, asked = played(agent, place, Run("ls"), Run(FAILS))
+    printed, asked = session(agent, place, Run("ls"), Run(FAILS))
     requests = [each for each in asked if "rye run" in each]
     assert HINT in requests[-1], printed
     assert requests[-1].count(f"{HINT}`") == 1
@@ -76,7 +65,7 @@ def test_a_session_is_told_what_most_of_them_run(agent_name, live, workplace):
     place = workplace(project)
     (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     for _ in range(3):
-        printed, requests = played(agent, place, Run(RUNS))
+        printed, requests = session(agent, place, Run(RUNS))
         assert requests, printed
     reader = RankingsReader(load_settings(home=live.home))
 
@@ -86,10 +75,10 @@ def test_a_session_is_told_what_most_of_them_run(agent_name, live, workplace):
 
     assert until(is_known), printed
     said = "Ran here: tests `pytest -q` (in 3 of the last 3 sessions)."
-    printed, requests = played(agent, place, Run("ls"))
+    printed, requests = session(agent, place, Run("ls"))
     assert any(said in each for each in requests), printed
     (place.folder / "AGENTS.md").write_text("Run the tests with `pytest -q`.\n")
-    printed, requests = played(agent, place, Run("ls"))
+    printed, requests = session(agent, place, Run("ls"))
     assert requests, printed
     assert not any("Ran here" in each for each in requests), printed
 
@@ -104,11 +93,11 @@ def test_a_turn_that_ends_unchecked_goes_on_once(agent_name, live, workplace):
     # Some refuse to write a file that is there and was not read.
     edits = [Write(place.folder / f"cart{number}.py", "TOTAL = 0\n") for number in range(7)]
     for edit in edits[:6]:
-        printed, requests = played(agent, place, edit, Run(RUNS))
+        printed, requests = session(agent, place, edit, Run(RUNS))
         assert requests, printed
     reader = RankingsReader(load_settings(home=live.home))
     assert until(lambda: "py" in reader.moments(project).of("").checked), printed
-    printed, requests = played(agent, place, edits[6])
+    printed, requests = session(agent, place, edits[6])
     said = "Nothing has checked the last edit (`cart6.py`); tests run with `pytest -q`"
     told = [each for each in requests if said in each]
     assert len(told) == 1, printed

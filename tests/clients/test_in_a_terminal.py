@@ -9,11 +9,8 @@ import pytest
 from tests.cli.terminal import Terminal
 from tests.clients.model_stub import playing
 from tests.clients.on_record import until
-from tests.clients.real_agents import AGENTS, Workplace, missing, variables_of
+from tests.clients.real_agents import AGENTS, Workplace, variables_of
 from tests.clients.steps import Run, Say, Write
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
 # Without question marks: in a text that comes at once, Codex takes one for its key for help.

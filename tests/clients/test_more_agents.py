@@ -5,13 +5,10 @@ import pytest
 from tests.clients.model_stub import playing
 from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import until
-from tests.clients.real_agents import missing, work
+from tests.clients.real_agents import work
 from tests.clients.stories import stories
 from tests.clients.test_real_agents import expected, facts, grounds
 from trackrecord_capture.sources.register import agent_of
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -6,13 +6,9 @@ import subprocess
 
 import pytest
 
-from tests.clients.model_stub import playing
 from tests.clients.more_agents import MORE_AGENTS
-from tests.clients.real_agents import AGENTS, PATIENCE_S, missing, variables_of, work
+from tests.clients.real_agents import AGENTS, PATIENCE_S, played, variables_of
 from tests.clients.steps import Run, Say
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
 REPLACING = {
@@ -32,13 +28,10 @@ def summarised(live):
     live("install", "all", "--no-summarise")
 
 
-def played(agent, place, *more):
-    """Have an agent flood its prompt; return what it printed, and each request as one text."""
-    with playing({PROMPT: (Run(FLOOD), *more, Say("I have seen it."))}) as model:
-        printed = work(
-            agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
-        )
-    asked = [json.dumps(each["body"]) for each in model.asked]
+def flooded(agent, place, *more):
+    """Have an agent flood its prompt; return what it printed, and each request after that."""
+    script = {PROMPT: (Run(FLOOD), *more, Say("I have seen it."))}
+    printed, asked = played(agent, place, script, PROMPT)
     return printed, [each for each in asked if "seq 300" in each]
 
 
@@ -46,7 +39,7 @@ def played(agent, place, *more):
 def test_an_oversized_output_is_replaced_by_its_summary(agent_name, summarised, workplace):
     """The model reads the summary and the command; the command gives the whole."""
     project = f"{agent_name}-flooded"
-    printed, requests = played(REPLACING[agent_name], workplace(project))
+    printed, requests = flooded(REPLACING[agent_name], workplace(project))
     assert requests, printed
     assert not any("step 17 of the shop" in request for request in requests), printed
     assert any(READ_BACK.format(project) in request for request in requests), printed
@@ -74,6 +67,6 @@ def test_what_is_read_back_is_not_replaced_again(agent_name, summarised, workpla
     asking = f"TRACKRECORD_HOME={summarised.home} trackrecord artifacts"
     found = f"$({asking} list --project {project} --json | grep -o '[0-9a-f]\\{{64\\}}' | head -1)"
     reading = Run(f"{asking} get --project {project} {found}")
-    printed, requests = played(REPLACING[agent_name], workplace(project), reading)
+    printed, requests = flooded(REPLACING[agent_name], workplace(project), reading)
     assert "step 17 of the shop" in requests[-1], printed
     assert len(json.loads(summarised("artifacts", "list", "--project", project, "--json"))) == 1

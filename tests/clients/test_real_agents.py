@@ -9,7 +9,7 @@ import pytest
 
 from tests.clients.model_stub import playing
 from tests.clients.on_record import told, unpublished_traces, until
-from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, variables_of, work
+from tests.clients.real_agents import AGENTS, Agent, Workplace, variables_of, work
 from tests.clients.stories import (
     DELEGATION,
     ERRAND,
@@ -23,12 +23,7 @@ from tests.clients.stories import (
 from tests.support.own_token import token_of
 from trackrecord_door.access.tokens import reporting_token
 
-pytestmark = [
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        bool(missing()), reason=f"{', '.join(missing())}: `make clients` fetches them"
-    ),
-]
+pytestmark = pytest.mark.timeout(900)
 STORIES = sorted(stories(Path()))
 # With the agent's own traces and logs on at the same time.
 TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")

@@ -1,34 +1,21 @@
 """Real agents get what their project knows; without a daemon they notice nothing of it."""
 
-import json
-
 import pytest
 
 from tests.capture.test_hook_script import door
-from tests.clients.model_stub import playing
 from tests.clients.on_record import Trackrecord, until
-from tests.clients.real_agents import AGENTS, missing, work
+from tests.clients.real_agents import AGENTS, played
 from tests.clients.stories import stories
-
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
 
 pytestmark = pytest.mark.timeout(600)
 KNOWN = "The cart rounds to whole cents"
 ABOUT = "Records of earlier runs of coding agents in the project"
 
 
-def played(agent, place, story):
+def mended(agent_name, place):
     """Have an agent play a story; return what it printed, and each request as one text."""
-    with playing(story.script) as model:
-        printed = work(
-            agent,
-            place._replace(model=model.url),
-            story.asked[0],
-            again=False,
-            interrupt_at=None,
-        )
-    return printed, [json.dumps(each["body"]) for each in model.asked]
+    story = stories(place.folder)["mended"]
+    return played(AGENTS[agent_name], place, story.script, story.asked[0])
 
 
 @pytest.mark.parametrize("agent_name", sorted(AGENTS))
@@ -38,7 +25,7 @@ def test_a_session_gets_what_its_project_knows(agent_name, live, workplace):
     place = workplace(project)
     live("memories", "add", KNOWN, "--project", project)
     until(lambda: KNOWN in live("rankings", "--project", project, "--format", "prompt"))
-    printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+    printed, requests = mended(agent_name, place)
     told = [request.count(KNOWN) for request in requests if "pytest" in request]
     assert told, printed
     assert set(told) == {1}, printed
@@ -57,7 +44,7 @@ def away(home, person, settings):
 def test_without_a_daemon_an_agent_goes_on_as_ever(agent_name, away, person, workplace):
     """Nothing is handed to it, and no hook fails."""
     place = workplace(f"{agent_name}-alone")
-    printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+    printed, requests = mended(agent_name, place)
     assert requests
     assert not any(ABOUT in request for request in requests)
     assert "ECONNREFUSED" not in printed
@@ -75,7 +62,7 @@ def test_a_front_door_that_hangs_holds_no_agent(agent_name, away, workplace):
     """It takes the questions of the hooks and answers none: the agent works, and its turn ends."""
     place = workplace(f"{agent_name}-held")
     with door(away.home, b"{}", pauses=True) as asked:
-        printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+        printed, requests = mended(agent_name, place)
         assert asked, printed
     assert requests
     assert (place.folder / "cart.py").is_file(), printed

@@ -3,8 +3,7 @@
 from tests.consolidation.fleet import Fleet
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
-from trackrecord.store.competences.provenance import read_provenance
-from trackrecord.store.competences.read import read_competence, read_competences
+from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
@@ -28,11 +27,6 @@ def filled(fleet: Fleet) -> dict[str, str]:
 def all_records(fleet: Fleet):
     with reading(fleet.engine) as connection:
         return {each.id: each for each in read_competences(connection, fleet.project_id)}
-
-
-def provenance(fleet: Fleet, record):
-    with reading(fleet.engine) as connection:
-        return read_provenance(connection, fleet.project_id, record)
 
 
 def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
@@ -63,18 +57,3 @@ def test_a_rebuild_keeps_records_made_by_hand(fleet: Fleet) -> None:
         rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
         rebuild_credit(connection, fleet.project_id)
     assert all_records(fleet) == before
-
-
-def test_provenance_of_what_was_made_by_hand(fleet: Fleet) -> None:
-    """The episodes that its sources had when it was made; later ones are theirs alone."""
-    ids = filled(fleet)
-    fork = revise(fleet, lambda reviser: reviser.fork(ids["a"], ForkChanges()), now=150.0)
-    merged = revise(fleet, lambda reviser: reviser.merge([fork.id, ids["b"]]), now=160.0)
-    fleet.report("a")
-    fleet.report("b")
-    fleet.consolidate(now=200.0)
-    assert provenance(fleet, fork).count == 2
-    assert provenance(fleet, merged).count == 4
-    with reading(fleet.engine) as connection:
-        source = read_competence(connection, fleet.project_id, ids["b"])
-    assert provenance(fleet, source).count == 3

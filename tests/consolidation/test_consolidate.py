@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine
 
 from tests.consolidation.fleet import Fleet, graph
 from tests.support.prompt_answers import answer_from
@@ -52,18 +51,6 @@ def test_one_success_is_ignored(fleet: Fleet) -> None:
     assert fleet.consolidate().skipped == {"too few successes": 2}
     assert fleet.records() == {}
     assert fleet.revision == 0
-
-
-def test_failures_are_counted(fleet: Fleet) -> None:
-    """No record claims what its own episodes contradict."""
-    fleet.report("a", duration_ms=10)
-    fleet.report("a", duration_ms=30)
-    fleet.report("a", success=False, failure_mode=" timeout ")
-    fleet.consolidate()
-    record = fleet.records()["a"]
-    assert record.performance.success_rate == pytest.approx(0.6667, abs=1e-4)
-    assert record.performance.avg_latency_ms == 20
-    assert record.failure_modes == ("timeout",)
 
 
 def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
@@ -135,21 +122,6 @@ def test_odd_bodies(fleet: Fleet) -> None:
     fleet.report_bodies([(True, body), (True, body)])
     fleet.report_bodies([(True, {"tool_graph": graph(*(f"{long}{n}" for n in range(64)))})] * 2)
     assert fleet.consolidate().created == 2
-
-
-def test_few_episodes_at_once_come_to_the_same(engine: Engine) -> None:
-    """How the work is cut does not matter."""
-    fleets = [Fleet(engine, "whole"), Fleet(engine, "cut")]
-    for fleet in fleets:
-        for n in range(20):
-            fleet.report(*"abc"[: n % 3 + 1], success=n % 4 > 0, trigger={"signal": f"s{n % 2}"})
-    fleets[0].consolidate()
-    fleets[1].consolidate(episodes_at_once=3)
-    whole, cut = (fleet.records() for fleet in fleets)
-    blank = {"id": "", "project": ""}
-    assert {name: replace(each, **blank) for name, each in whole.items()} == {
-        name: replace(each, **blank) for name, each in cut.items()
-    }
 
 
 def test_what_never_succeeded_is_told(fleet: Fleet) -> None:

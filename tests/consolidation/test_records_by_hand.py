@@ -12,7 +12,7 @@ from trackrecord.learning.competences.new_record import new_record, read_new_com
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.store.competences.episodes import waiting
-from trackrecord.store.competences.read import read_competences, read_history
+from trackrecord.store.competences.read import read_history
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.signatures import add_tallies, changed_signatures
@@ -56,14 +56,6 @@ def actions(fleet: Fleet, record):
     return [(each.action, each.actor, each.rationale) for each in found]
 
 
-def test_consolidation_without_episodes_of_it_changes_nothing(fleet: Fleet) -> None:
-    """It is neither removed nor written anew."""
-    add(fleet)
-    before = fleet.state()["competences"], fleet.revision
-    assert fleet.consolidate().changes == ()
-    assert (fleet.state()["competences"], fleet.revision) == before
-
-
 def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
     """There is one record, with the author's recipe and triggers and the episodes' counts."""
     record = add(fleet)
@@ -82,16 +74,6 @@ def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
     )
     assert known.failure_modes == ("timeout", "flaky")
     assert [action for action, *_ in actions(fleet, record)] == ["added", "reinforced"]
-
-
-def test_a_single_success_counts_for_it(fleet: Fleet) -> None:
-    """It is a record already, and need not become one; also when the episode came first."""
-    fleet.report("edit", "go_test")
-    fleet.consolidate(now=40.0)
-    assert fleet.records() == {}
-    add(fleet)
-    fleet.consolidate(now=100.0)
-    assert one(fleet).performance.success_count == 1
 
 
 def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
@@ -157,28 +139,6 @@ def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
     with pytest.raises(RevisionRefused, match="fork it"):
         add(fleet, tools=["lint"])
     assert fleet.state() == before
-
-
-def test_consolidation_and_an_author_at_the_same_moment_make_one_record(fleet: Fleet) -> None:
-    """Whoever is first: the other one finds the record, and nothing that was written is lost."""
-    for _ in range(2):
-        fleet.report("edit", "go_test")
-    refused: list[Exception] = []
-
-    def store() -> None:
-        try:
-            add(fleet)
-        except RevisionRefused as error:
-            refused.append(error)
-
-    author = threading.Thread(target=store)
-    author.start()
-    fleet.consolidate()
-    author.join()
-    fleet.consolidate(now=200.0)
-    known = one(fleet)
-    assert known.performance.success_count == 2
-    assert (known.authored is None) == bool(refused)
 
 
 def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet: Fleet) -> None:
@@ -258,26 +218,3 @@ def test_what_cannot_be_stored_is_said_in_one_line(changes, said) -> None:
         read_new_competence({**WRITTEN, **changes}, CompetenceRules())
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_the_author_of_a_change_is_named(fleet: Fleet) -> None:
-    """A blank one is refused, and nothing is stored."""
-    new = read_new_competence(WRITTEN, fleet.rules)
-    record = new_record(fleet.rules, fleet.project, new, by=" ", now=50.0)
-    with pytest.raises(InvalidRevision, match="actor"), writing(fleet.engine) as connection:
-        Reviser(connection, fleet.project_id, fleet.rules, Signed(" ", "x", 50.0)).add(record)
-    with reading(fleet.engine) as connection:
-        assert read_competences(connection, fleet.project_id) == []
-
-
-def test_more_triggers_than_a_record_keeps_leave_the_authors(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What somebody said goes first."""
-    monkeypatch.setattr("trackrecord.learning.competences.update.MAX_TRIGGERS", 3)
-    add(fleet)
-    for number in range(5):
-        fleet.report("edit", "go_test", trigger={"signal": f"s{number}"})
-    fleet.consolidate()
-    signals = [each.signal for each in one(fleet).triggers]
-    assert signals == ["the build is red", "a test fails", "s0"]

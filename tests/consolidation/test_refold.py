@@ -1,15 +1,13 @@
 """Refolding: a rebuild comes to the same, and to what changed rules demand."""
 
 import pytest
-from sqlalchemy import delete, select, text
+from sqlalchemy import text
 
-from tests.consolidation.fleet import Fleet, graph
+from tests.consolidation.fleet import Fleet
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_history
-from trackrecord.store.competences.tables import episodes
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.report import Progress
 from trackrecord_consolidation.run_lease import RunLease
@@ -68,25 +66,6 @@ def test_changed_rules_change_signatures(fleet: Fleet) -> None:
         history = read_history(connection, fleet.project_id, old.id)
     assert [each.action for each in history] == ["created", "updated", "removed"]
     assert history[-1].record is None
-
-
-def test_erased_outcomes_no_longer_count(fleet: Fleet) -> None:
-    """The records that they carried go with them; unused signatures are dropped."""
-    gone = fleet.report_bodies([(True, {"tool_graph": graph("a")})] * 2)
-    for n in range(3):
-        fleet.report("b", success=n < 2)
-    fleet.consolidate()
-    with writing(fleet.engine) as connection:
-        rows = list(
-            connection.execute(
-                select(outcomes.c.id).where(outcomes.c.outcome_id.in_(gone))
-            ).scalars()
-        )
-        connection.execute(delete(episodes).where(episodes.c.outcome.in_(rows)))
-        connection.execute(delete(outcomes).where(outcomes.c.id.in_(rows)))
-    rebuild(fleet)
-    assert list(fleet.records()) == ["b"]
-    assert [row[1] for row in fleet.state()["signatures"]] == ["b"]
 
 
 def test_not_while_a_run_is_at_work(fleet: Fleet) -> None:

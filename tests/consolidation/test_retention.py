@@ -43,7 +43,7 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.days import read_days
 from trackrecord.store.outcomes.projects import count_outcomes, first_received, project_id_of
-from trackrecord.store.outcomes.tables import outcome_entries, outcomes, projects
+from trackrecord.store.outcomes.tables import outcome_entries, outcomes
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.wire.outcome import decode_outcome, decode_reported
 from trackrecord.wire.subject import Subject
@@ -62,12 +62,6 @@ KEPT = RetentionSettings(outcomes_days=5)
 UNTIL = TODAY - 5 * DAY
 WORD = "xylophon"
 SOURCES = ("ada", "bob", "cleo")
-
-
-@pytest.fixture
-def store(engine: Engine) -> Engine:
-    """A store of both dialects."""
-    return engine
 
 
 @pytest.fixture
@@ -232,10 +226,9 @@ def ids_of_old(store) -> set[str]:
         return set(connection.execute(query).scalars())
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_removed_outcomes_counted_for_stays(store, seed):
+def test_what_removed_outcomes_counted_for_stays(store):
     """Today, and after a rebuild from what is left."""
-    found = reports(seed)
+    found = reports(0)
     learn(store, found)
     today = present(store)
     assert len(today["signatures"]) > 3
@@ -273,25 +266,6 @@ def test_credits_that_were_imported_stay_beside_those_of_what_is_removed_later(
     assert present(store)["records"] == records
     rebuild(store)
     assert present(store)["records"] == records
-
-
-def test_a_dry_run_counts_what_is_then_removed(store):
-    """Neither the texts of what goes as a whole, nor what waits for consolidation or came last."""
-    found = reports(8)
-    learn(store, found[:60])
-    learn(
-        store, [each for each in found[60:] if each.received_at < TODAY - DAY], consolidates=False
-    )
-    teach(store, [outcome("last", received=UNTIL - 1, timestamp=UNTIL - 1, success=None)])
-    both = RetentionSettings(outcomes_days=5, bodies_days=2)
-    old = len(ids_of_old(store))
-    would = remove_old(store, both, RULES, "default", now=NOW, dry_run=True)
-    assert 0 < would.outcomes < old
-    assert would.bodies > old - would.outcomes
-    assert remove_old(store, both, RULES, "default", now=NOW, at_once=7) == would
-    again = replace(would, outcomes=0, bodies=0)
-    for dry_run in (True, False):
-        assert remove_old(store, both, RULES, "default", now=NOW, dry_run=dry_run) == again
 
 
 def test_nothing_else_of_removed_outcomes_is_left(store):
@@ -438,9 +412,8 @@ def runs_in(store) -> dict[str, list[tuple[float, bytes]]]:
         }
 
 
-@pytest.mark.parametrize("is_remembered", [False, True])
-def test_a_source_whose_outcomes_are_all_removed_is_forgotten(store, store_copy, is_remembered):
-    """What they said of patterns goes, whether or not something else of the source is there."""
+def test_a_source_whose_outcomes_are_all_removed_is_forgotten(store, store_copy):
+    """What they said of patterns goes, though nothing else of the source is there."""
     found = [each for each in reports(7) if each.received_at < UNTIL]
     mine = [
         outcome(
@@ -453,8 +426,6 @@ def test_a_source_whose_outcomes_are_all_removed_is_forgotten(store, store_copy,
         learn(each, sorted(told, key=lambda one: one.received_at))
         teach(each, [outcome("last", received=NOW, project="other")])
         remove(each)
-    if is_remembered:
-        Told(store, RULES, "default").remember("m", "always rebase", "dora", NOW)
     subject = Subject("source", "default", "dora")
     assert find_in_store(store, subject).counts["observations"] == 12
     assert ids_in(store) == {"olast"}
@@ -614,27 +585,8 @@ def test_nobody_can_report_that_texts_were_taken_out():
         decode_reported(b'{"task_id": "t", "success": true, "thinned": "%s"}' % (b"0" * 32))
 
 
-def test_every_project_is_seen_to_and_nothing_goes_without_a_setting(store):
-    """As the nightly job does it."""
-    for project in ("one", "two"):
-        teach(store, [outcome(n, received=UNTIL - 1, project=project) for n in range(3)])
-    teach(store, [outcome("last", received=NOW, project="three")])
-    assert remove_all_old(store, RetentionSettings(), RULES, now=NOW) == []
-    assert len(ids_in(store)) == 4
-    done = remove_all_old(store, KEPT, RULES, now=NOW)
-    assert [(each.project, each.outcomes) for each in done] == [
-        ("one", 3),
-        ("three", 0),
-        ("two", 3),
-    ]
-    with reading(store) as connection:
-        assert connection.execute(select(func.count()).select_from(outcomes)).scalar() == 1
-        until = dict(connection.execute(select(projects.c.name, projects.c.outcomes_until)).all())
-    assert until["one"] == until["two"] == UNTIL
-
-
 def test_a_project_in_which_it_fails_does_not_keep_the_others_from_theirs(store):
-    """The night has failed all the same, and the next one does the rest."""
+    """The night has failed all the same, and the next one does the rest, if a setting says so."""
     for project in ("one", "two"):
         told = [
             outcome(n, received=UNTIL - 1, project=project, tool_graph=[{"tool": "read"}])
@@ -643,6 +595,7 @@ def test_a_project_in_which_it_fails_does_not_keep_the_others_from_theirs(store)
         teach(store, told)
         consolidate(store, LEARNING, project, now=NOW, actor="nightly")
     teach(store, [outcome("last", received=NOW, project="two")])
+    assert remove_all_old(store, RetentionSettings(), RULES, now=NOW) == []
     first = select(func.min(signatures.c.id)).scalar_subquery()
     damaged = removed_episodes.c.signature_id == first
     with writing(store) as connection:

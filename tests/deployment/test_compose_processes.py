@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pytest
 import redis
 
 from tests.deployment.compose_file import as_process, environment_of, read_compose, running
+from tests.support.processes import free_port
 from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = pytest.mark.timeout(180)
@@ -68,12 +68,6 @@ class Deployment:
         return (self.folder / f"{service}.log").read_text(errors="replace")
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 @pytest.fixture
 def deployment(home, postgres_url):
     passwords = {
@@ -84,7 +78,7 @@ def deployment(home, postgres_url):
         "HTTP_TOKEN": TOKEN,
     }
     compose = read_compose(passwords)
-    port = _free_port()
+    port = free_port()
     environment = compose["services"]["worker"]["environment"]
     assert environment == compose["services"]["beat"]["environment"]
     environment = environment | {
@@ -153,7 +147,10 @@ def _cached(deployment: Deployment, project: str) -> dict | None:
 
 
 def test_an_outcome_is_learnt_and_everything_stops_cleanly(deployment):
-    """One XADD ends in PostgreSQL and in the cached rankings; SIGTERM ends all with status 0."""
+    """One XADD ends in PostgreSQL and in the cached rankings; SIGTERM ends all with status 0.
+
+    A worker without its database is unhealthy, and both are without Redis; each says why.
+    """
     with deployment.start("worker") as worker, deployment.start("beat") as beat:
         outcome = {
             "outcome_id": "first",
@@ -172,29 +169,21 @@ def test_an_outcome_is_learnt_and_everything_stops_cleanly(deployment):
         deployment.wait_until_healthy("worker")
         deployment.wait_until_healthy("beat")
 
-        for process in (beat, worker):
-            process.send_signal(signal.SIGTERM)
-        assert beat.wait(200) == 0, deployment.log("beat")
-        assert worker.wait(200) == 0, deployment.log("worker")
-
-
-def test_health_checks_fail_when_a_server_is_gone(deployment):
-    """Without Redis both are unhealthy, without the database the worker is; each says why."""
-    with deployment.start("worker"), deployment.start("beat"):
-        deployment.wait_until_healthy("worker")
-        deployment.wait_until_healthy("beat")
-
-        nowhere = f"postgresql://trackrecord@127.0.0.1:{_free_port()}/trackrecord"
+        nowhere = f"postgresql://trackrecord@127.0.0.1:{free_port()}/trackrecord"
         answer = deployment.health("worker", TRACKRECORD_DATABASE_URL=nowhere)
         assert answer.returncode == 1
         assert "the database cannot be used" in answer.stderr
 
-        deployment.redis_process.kill()
-        deployment.redis_process.wait()
-        for service in ("worker", "beat"):
-            answer = deployment.health(service)
-            assert answer.returncode == 1
-            assert "Redis cannot be reached" in answer.stderr
+        for process in (beat, worker):
+            process.send_signal(signal.SIGTERM)
+        assert beat.wait(200) == 0, deployment.log("beat")
+        assert worker.wait(200) == 0, deployment.log("worker")
+    deployment.redis_process.kill()
+    deployment.redis_process.wait()
+    for service in ("worker", "beat"):
+        answer = deployment.health(service)
+        assert answer.returncode == 1
+        assert "Redis cannot be reached" in answer.stderr
 
 
 def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):
@@ -219,7 +208,7 @@ def test_beat_is_unhealthy_when_its_schedule_is_old(deployment):
 
 def test_http_answers_those_who_have_the_token(deployment):
     """As in its container, on all addresses; its health check knows the token, too."""
-    port = _free_port()
+    port = free_port()
     declared = deployment.compose["services"]["http"]["environment"]
     settings = {name: text for name, text in declared.items() if "HTTP__" in name}
     settings["TRACKRECORD_HTTP__PORT"] = str(port)

@@ -53,13 +53,6 @@ COMMAND_LINES = _command_lines()
 IN_PROSE = _in_prose()
 
 
-def test_there_are_examples():
-    """The search below finds something to check."""
-    assert len(COMMAND_LINES) >= 10
-    assert len(IN_PROSE) >= 10
-    assert PYTHON
-
-
 @pytest.mark.parametrize(
     ("block", "words"), COMMAND_LINES, ids=[f"{b}-{' '.join(w)}" for b, w in COMMAND_LINES]
 )
@@ -93,12 +86,6 @@ def _parse(
             assert value or not parameter.required, f"{parameter.name} is missing"
         elif isinstance(value, str):
             parameter.type_cast_value(ctx, value)
-
-
-@pytest.mark.parametrize("block", PYTHON, ids=str)
-def test_python_examples_compile(block):
-    """Each is Python."""
-    compile(block.text, str(block), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)

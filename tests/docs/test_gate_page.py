@@ -1,15 +1,12 @@
-"""gate-in-ci.md, and what is said of artifacts, is as the code has it."""
+"""gate-in-ci.md is as the code has it."""
 
 import json
-import re
 import shlex
 
-import pytest
 import yaml
 
 from tests.docs.documentation import blocks, tables, text_of
-from trackrecord.artifacts.rules import ArtifactRules
-from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, BenchmarkRules, GateCheck
+from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, GateCheck
 from trackrecord.learning.outcomes.rates import RATES
 from trackrecord_cli.main import cli
 
@@ -54,23 +51,3 @@ def test_the_workflow():
         group = cli.get_command(None, words[1])
         command = group.get_command(None, words[2])
         command.make_context(words[2], words[3:])
-
-
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        f"more than {ArtifactRules().threshold_chars:,} characters",
-        f"at most {ArtifactRules().summary_chars} characters",
-        f"over {ArtifactRules().max_bytes // 1024**2} MiB",
-        f"for {ArtifactRules().retention_s // 86_400} days",
-    ],
-)
-def test_numbers_of_artifacts(quoted):
-    """how-it-learns.md quotes the defaults."""
-    assert quoted in " ".join(text_of("docs/how-it-learns.md").split())
-
-
-def test_length_of_the_history():
-    """The page quotes the default."""
-    (kept,) = re.findall(r"with the last (\d+) runs", text_of(PAGE))
-    assert int(kept) == HISTORY_KEPT

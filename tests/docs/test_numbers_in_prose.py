@@ -6,11 +6,14 @@ from typing import get_args
 import pytest
 
 from tests.docs.documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
+from trackrecord.artifacts.rules import ArtifactRules
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.outcomes.gate import HISTORY_KEPT
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
+from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.redis.signs_of_life import LIFETIME_S
 from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.settings.settings import Settings
@@ -32,27 +35,34 @@ def test_reasons_of_drops():
     assert set(re.findall(r"`(\w+)`", listed)) == set(get_args(Reason))
 
 
-def test_health_of_a_worker():
-    """running.md says after how long a silent worker is unhealthy."""
-    assert f"within {LIFETIME_S} seconds and the database answers" in " ".join(
-        text_of("docs/running.md").split()
-    )
+def _default(setting: str) -> int:
+    return int(Settings.model_fields[setting].default)
+
+
+_FLOW, _ARTIFACTS, _CONTEXT = "docs/how-it-learns.md", ArtifactRules(), ContextRules()
 
 
 @pytest.mark.parametrize(
-    ("setting", "quoted"),
+    ("page", "quoted"),
     [
-        ("publish_batch", "up to {:d} outcomes in one go"),
-        ("batch_size", "A batch of up to {:d} outcomes is one SQL transaction"),
-        ("drain_slice_s", "its slice of {:g} seconds"),
-        ("drain_block_s", "for up to {:g} seconds"),
-        ("claim_idle_s", "After {:g} seconds of silence"),
+        ("docs/running.md", f"within {LIFETIME_S} seconds and the database answers"),
+        (_FLOW, f"up to {_default('publish_batch')} outcomes in one go"),
+        (_FLOW, f"A batch of up to {_default('batch_size')} outcomes is one SQL transaction"),
+        (_FLOW, f"its slice of {_default('drain_slice_s')} seconds"),
+        (_FLOW, f"for up to {_default('drain_block_s')} seconds"),
+        (_FLOW, f"After {_default('claim_idle_s')} seconds of silence"),
+        (_FLOW, f"more than {_ARTIFACTS.threshold_chars:,} characters"),
+        (_FLOW, f"at most {_ARTIFACTS.summary_chars} characters"),
+        (_FLOW, f"over {_ARTIFACTS.max_bytes // 1024**2} MiB"),
+        (_FLOW, f"for {_ARTIFACTS.retention_s // 86_400} days"),
+        ("docs/gate-in-ci.md", f"with the last {HISTORY_KEPT} runs"),
+        ("docs/prompts.md", f"the first {_CONTEXT.max_candidates} are"),
+        ("docs/prompts.md", f"the best {_CONTEXT.max_learnt} compete"),
     ],
 )
-def test_defaults_that_the_flow_quotes(setting, quoted):
-    """how-it-learns.md walks through the flow with the numbers that are set."""
-    sentence = quoted.format(Settings.model_fields[setting].default)
-    assert sentence in " ".join(text_of("docs/how-it-learns.md").split())
+def test_defaults_that_pages_quote(page, quoted):
+    """Numbers in sentences are those that are set."""
+    assert quoted in " ".join(text_of(page).split())
 
 
 @pytest.mark.parametrize(

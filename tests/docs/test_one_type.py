@@ -1,6 +1,7 @@
-"""One type for a thing: no two classes repeat most of each other's fields without a reason."""
+"""One name and one type for a thing: no two classes share a name, or most of their fields."""
 
 import ast
+from collections import Counter
 from itertools import combinations
 
 from tests.docs.documentation import PACKAGE_FOLDERS
@@ -35,6 +36,18 @@ def test_no_two_classes_repeat_each_other():
         if len(its & others) >= max(_FEWEST, _MOST * max(len(its), len(others)))
     }
     assert found == known, f"new: {sorted(found - known)}, gone: {sorted(known - found)}"
+
+
+def test_no_two_classes_share_a_name():
+    """Of those that other modules may name; what begins with an underscore is its module's own."""
+    names = Counter(
+        statement.name
+        for folder in PACKAGE_FOLDERS
+        for path in folder.rglob("*.py")
+        for statement in ast.parse(path.read_bytes()).body
+        if isinstance(statement, ast.ClassDef) and not statement.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def _fields() -> list[tuple[str, frozenset[str]]]:

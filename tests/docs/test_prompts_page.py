@@ -39,5 +39,3 @@ def test_kinds_and_reasons():
     assert re.findall(r"`(\w+)`", fields["kind"]) == list(get_args(Kind))
     reasons = [row[0].strip("`") for row in _table("reason of what was left out")]
     assert reasons == list(get_args(Reason))
-    assert f"the first {RULES.max_candidates} are" in text_of(PAGE)
-    assert f"the best {RULES.max_learnt} compete" in text_of(PAGE)

@@ -1,7 +1,5 @@
 """Selection by meaning: a real endpoint over HTTP, real PostgreSQL with pgvector."""
 
-import time
-
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
@@ -31,23 +29,14 @@ NOW = 1_780_000_000.0
 TASK = "why is everything broken"
 
 
-def record(some_id, signal):
+def known_record(some_id, signal, tool="a", *, at=NOW):
+    """Return a record that was learnt from two runs."""
     return Competence(
-        id=some_id,
-        project="default",
-        skill_name="skill:a",
-        signature="a",
-        triggers=(TriggerCounts(signal),),
-        recipe=(RecipeStep(1, "a", {}),),
-        required_tools=("a",),
-        failure_modes=(),
-        performance=Performance(2, 0),
-        confidence=0.8,
-        salience=1.0,
-        lifecycle=Lifecycle(30, 0.1, 0.0, NOW),
-        created_at=NOW,
-        updated_at=NOW,
-    )
+        id=some_id, project="default", skill_name=f"skill:{tool}", signature=tool,
+        triggers=(TriggerCounts(signal, None, 2, 0),), recipe=(RecipeStep(1, tool, {}),),
+        required_tools=(tool,), failure_modes=(), performance=Performance(2, 0), confidence=0.8,
+        salience=1.0, lifecycle=Lifecycle(30, 0.1, 0.0, at), created_at=at, updated_at=at,
+    )  # fmt: skip
 
 
 def put(store, *records):
@@ -76,7 +65,12 @@ def store(postgres_url):
 
 @pytest.fixture
 def filled(store):
-    put(store, record("ci", "red build"), record("ship", "release day"), record("else", "other"))
+    put(
+        store,
+        known_record("ci", "red build"),
+        known_record("ship", "release day"),
+        known_record("else", "other"),
+    )
     return store
 
 
@@ -108,7 +102,7 @@ def test_each_text_is_embedded_once(filled, endpoint, home):
     for _ in range(3):
         selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
     assert sorted(endpoint.texts) == sorted([TASK, "red build\na", "release day\na", "other\na"])
-    put(filled, record("else", "broken glass"), record("more", "red build"))
+    put(filled, known_record("else", "broken glass"), known_record("more", "red build"))
     answer = selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
     assert endpoint.texts[4:] == ["broken glass\na"]
     assert fits(answer) == {"ci": 1.0, "else": 1.0, "more": 1.0, "ship": 0.5}
@@ -119,7 +113,7 @@ def test_each_text_is_embedded_once(filled, endpoint, home):
 
 def test_texts_go_in_batches(filled, endpoint, home):
     """No more in one request than the setting says; the nightly job embeds all of them."""
-    put(filled, *(record(f"r{number}", f"signal {number}") for number in range(20)))
+    put(filled, *(known_record(f"r{number}", f"signal {number}") for number in range(20)))
     embed_everything(
         filled, EmbeddingEndpoint(url=endpoint.url, model="words", batch_size=8), now=NOW
     )
@@ -191,47 +185,32 @@ def test_the_key_travels_as_a_bearer_token_and_never_shows(endpoint):
     assert "s3cret" not in str(raised.value)
 
 
-@pytest.mark.parametrize("status", [301, 307])
-def test_redirects_are_not_followed(endpoint, status):
+def test_redirects_are_not_followed(endpoint):
     """The key goes to the host that the settings name, and to no other one."""
     with serving() as elsewhere:
-        endpoint.status, endpoint.location = status, elsewhere.url + "/embeddings"
-        with pytest.raises(EndpointAway, match=f"status {status}"):
+        endpoint.status, endpoint.location = 307, elsewhere.url + "/embeddings"
+        with pytest.raises(EndpointAway, match="status 307"):
             embed(EmbeddingEndpoint(url=endpoint.url, model="m", api_key="s3cret"), ["one"])
         assert elsewhere.headers == []
 
 
 def test_the_proxy_of_the_environment_is_used(endpoint, monkeypatch):
-    """It is asked for the endpoint's own URL."""
+    """It is asked for the endpoint's own URL; one that cannot be used is said in one line."""
     monkeypatch.setenv("HTTP_PROXY", endpoint.url.removesuffix("/v1"))
     with_query = EmbeddingEndpoint(url="http://embeddings.invalid/v1?version=2", model="m")
     assert embed(with_query, ["one"]) == [(0.0, 0.0, 0.0, 1.0)]
     assert endpoint.asked[0]["path"] == "http://embeddings.invalid/v1/embeddings?version=2"
-
-
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "nothing://127.0.0.1:1"])
-def test_a_proxy_that_cannot_be_used_costs_only_the_meaning(endpoint, monkeypatch, proxy):
-    """It is said in one line, as for any endpoint that is away."""
-    monkeypatch.setenv("ALL_PROXY", proxy)
-    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("ALL_PROXY", "nothing://127.0.0.1:1")
+    monkeypatch.delenv("HTTP_PROXY")
     with pytest.raises(EndpointAway, match="proxy that the environment names"):
-        embed(EmbeddingEndpoint(url="http://embeddings.invalid/v1", model="m"), ["one"])
-
-
-def test_a_password_in_the_url_is_neither_sent_nor_logged(endpoint, caplog):
-    """The key is what an endpoint asks for."""
-    with_user = endpoint.url.replace("http://", "http://me:s3cret@")
-    with caplog.at_level("INFO"):
-        embed(EmbeddingEndpoint(url=with_user, model="m", api_key="key"), ["one"])
-    assert endpoint.headers[0]["Authorization"] == "Bearer key"
-    assert "s3cret" not in caplog.text
+        embed(with_query, ["one"])
 
 
 def test_on_sqlite_tasks_are_compared_by_words(endpoint, home):
     """Vectors need PostgreSQL; that is said once and the endpoint is not asked."""
     store = connect_store("sqlite:///:memory:")
     migrate(store)
-    put(store, record("ci", "red build"))
+    put(store, known_record("ci", "red build"))
     asking = selector(store, endpoint, home)
     with capture_logs() as logs:
         for _ in range(2):
@@ -247,7 +226,7 @@ def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, end
     """A user who may not create the extension has everything else."""
     engine = connect_store(postgres_url, timeout_s=20.0)
     migrate(engine)
-    project_id = put(engine, record("ci", "red build"))
+    project_id = put(engine, known_record("ci", "red build"))
     with writing(engine) as connection:
         connection.execute(text("CREATE ROLE humble LOGIN"))
         connection.execute(text("GRANT ALL ON ALL TABLES IN SCHEMA public TO humble"))
@@ -265,20 +244,3 @@ def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, end
             connection.execute(text("DROP OWNED BY humble"))
             connection.execute(text("DROP ROLE humble"))
         engine.dispose()
-
-
-def test_vectors_that_no_one_needs_are_dropped(filled, endpoint, home):
-    """Of tasks that were not asked for in a month; those of records stay."""
-    selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
-    settings = EmbeddingEndpoint(url=endpoint.url, model="words")
-    # Whatever moment an answer is for, it is asked for now.
-    asked_at = time.time()
-    embed_everything(filled, settings, now=asked_at + 29 * 86_400)
-    assert _stored(filled) == 4
-    embed_everything(filled, settings, now=asked_at + 31 * 86_400)
-    assert _stored(filled) == 3
-
-
-def _stored(store):
-    with reading(store) as connection:
-        return connection.execute(text("SELECT count(*) FROM text_vectors")).scalar()

@@ -1,8 +1,6 @@
 """A task's meaning at prompt time: a real endpoint over HTTP, real Redis, and no database."""
 
-import json
 import logging
-import random
 import subprocess
 import sys
 import time
@@ -13,23 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.embeddings.test_embedded_selection import known_record
 from tests.support.endpoint_server import serving
-from trackrecord.embeddings.endpoint import EmbeddingEndpoint
+from tests.support.processes import until
 from trackrecord.embeddings.packed import (
-    PackedVectors,
     cosine,
-    decode_vectors,
-    encode_vectors,
     pack,
     packed_vectors,
 )
-from trackrecord.learning.competences.record import (
-    Competence,
-    Performance,
-    RecipeStep,
-    TriggerCounts,
-)
-from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading import task_vectors
@@ -42,7 +31,6 @@ from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord_cli.main import run
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.job_table import UPKEEP
@@ -57,23 +45,7 @@ KEY = "sk-nobody-may-see-this"
 
 def record(name, signal, tool="a"):
     now = time.time()
-    competence = Competence(
-        id=name,
-        project="default",
-        skill_name=f"skill:{tool}",
-        signature=tool,
-        triggers=(TriggerCounts(signal, None, 2, 0),),
-        recipe=(RecipeStep(1, tool, {}),),
-        required_tools=(tool,),
-        failure_modes=(),
-        performance=Performance(2, 0),
-        confidence=0.8,
-        salience=1.0,
-        lifecycle=Lifecycle(30, 0.1, 0.0, now),
-        created_at=now,
-        updated_at=now,
-    )
-    return present_competence(competence, now=now, base_rate=0.5)
+    return present_competence(known_record(name, signal, tool, at=now), now=now, base_rate=0.5)
 
 
 RECORDS = (record("ci", "red build"), record("ship", "release day"), record("else", "other"))
@@ -121,13 +93,6 @@ def served_settings(client, home, endpoint):
     return with_vectors(client, home, endpoint)
 
 
-def until(holds, seconds=200.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_a_record_is_found_by_its_meaning(settings, fake_client):
     """The answer says that it was compared so; by words there is nothing."""
     answer = RankingsReader(settings, fake_client).read(task=TASK)
@@ -143,20 +108,15 @@ def test_a_record_is_found_by_its_meaning(settings, fake_client):
 
 
 def test_the_endpoint_is_asked_once_for_a_task(settings, fake_client, endpoint):
-    """Whichever process asks again finds the vector in Redis; after another model it is asked."""
+    """Whichever process asks again finds the vector in Redis; what needs none asks for none."""
+    reader = RankingsReader(settings, fake_client)
+    reader.read()
+    reader.read(task="of no competence", exclude="competences")
     for _ in range(3):
         assert RankingsReader(settings, fake_client).read(task=TASK).compared_by == "embeddings"
     assert endpoint.texts == [TASK]
     RankingsReader(settings, fake_client).read(task="another one")
     assert endpoint.texts == [TASK, "another one"]
-
-
-def test_what_is_not_about_competences_is_not_embedded(settings, fake_client, endpoint):
-    """Nor is a prompt without a task."""
-    reader = RankingsReader(settings, fake_client)
-    reader.read()
-    reader.read(task=TASK, exclude="competences")
-    assert endpoint.asked == []
 
 
 def test_a_late_answer_is_words_now_and_meaning_next_time(fake_client, home, endpoint):
@@ -210,48 +170,6 @@ def test_the_vectors_of_tasks_are_bounded_and_end(served_settings, client, monke
     assert 0 < client.ttl(key) <= 7 * 86_400
 
 
-def test_only_new_texts_are_embedded(settings, fake_client, endpoint):
-    """Rankings change with each batch, and records hardly ever."""
-    put(fake_client, settings, *RECORDS, revision=2)
-    assert embedded(fake_client, settings) == 0
-    put(fake_client, settings, *RECORDS, record("new", "login fails", "b"), revision=3)
-    assert embedded(fake_client, settings) == 1
-    assert endpoint.texts == ["login fails\nb"]
-    put(fake_client, settings, RECORDS[0], revision=4)
-    embedded(fake_client, settings)
-    _, data = read_vectors(fake_client, settings, "default")
-    assert decode_vectors(data).ids == ("ci",)
-
-
-def test_another_model_embeds_all_anew(settings, fake_client, home, endpoint):
-    """Vectors of two models cannot be compared; until then words decide."""
-    other = settings_of(home, endpoint, model="other")
-    assert RankingsReader(other, fake_client).read(task=TASK).compared_by == "words"
-    put(fake_client, other, *RECORDS, revision=2)
-    assert embedded(fake_client, other) == 3
-    assert RankingsReader(other, fake_client).read(task=TASK).compared_by == "embeddings"
-
-
-def test_vectors_of_another_version_are_made_anew(settings, fake_client):
-    """Until then words decide, and the answer is not stale."""
-    key = settings.keys.rankings("default")
-    fake_client.hset(key, mapping={"vectors": b"\x00", "vectors_stamp": "x", "vectors_for": ""})
-    answer = RankingsReader(settings, fake_client).read(task=TASK)
-    assert (answer.compared_by, answer.problem) == ("words", None)
-    assert embedded(fake_client, settings) == 3
-    assert RankingsReader(settings, fake_client).read(task=TASK).compared_by == "embeddings"
-
-
-def test_records_without_a_vector_are_compared_by_words(fake_client, home, endpoint):
-    """A new record is not left out until the worker has embedded it."""
-    settings = settings_of(home, endpoint)
-    put(fake_client, settings, *RECORDS)
-    embedded(fake_client, settings)
-    put(fake_client, settings, *RECORDS, record("new", "everything broken", "b"), revision=2)
-    answer = RankingsReader(settings, fake_client).read(task=TASK)
-    assert {each.id for each in answer.told["competences"]} == {"ci", "new"}
-
-
 def test_while_the_endpoint_is_away_the_worker_leaves_it_alone(fake_client, home, endpoint):
     """What it could embed is kept, the rest follows."""
     settings = settings_of(home, endpoint, batch_size=2, retry_after_s=0.05)
@@ -290,24 +208,6 @@ assert process_reader().cached("default").vectors is None
         timeout=200,
     )
     assert endpoint.asked == []
-
-
-def test_both_commands_and_context_compare_by_meaning(
-    served_settings, monkeypatch, capfd, tmp_path
-):
-    """As `rankings()` does; of the past they do not."""
-    monkeypatch.setenv("TRACKRECORD_HOME", str(served_settings.home))
-    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__URL", served_settings.embeddings.url)
-    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__MODEL", "words")
-    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__PROMPT_TIMEOUT_S", "20")
-    own = tmp_path / "own.json"
-    own.write_text("[]")
-    for command in (["rankings"], ["context", "rank", str(own), "--learnt"]):
-        capfd.readouterr()
-        assert run([*command, "--task", TASK, "--json"]) == 0
-        told = json.loads(capfd.readouterr().out)
-        assert told["compared_by"] == "embeddings"
-        assert "red build" in told["prompt"]
 
 
 def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):
@@ -356,31 +256,3 @@ def test_packed_vectors_keep_their_angles(one, other):
     these, those = ([byte - 128 for byte in each] for each in packed)
     lengths = sqrt(sum(map(mul, these, these))) * sqrt(sum(map(mul, those, those)))
     assert cosine(*packed) == sum(map(mul, these, those)) / lengths
-
-
-def test_of_many_vectors_the_nearest_are_found():
-    """Signs find the few that are worth comparing."""
-    draw = random.Random(7)
-    vectors = [[draw.gauss(0, 1) for _ in range(256)] for _ in range(1000)]
-    entries = [(f"r{place}", bytes(16), pack(each)) for place, each in enumerate(vectors)]
-    found = decode_vectors(encode_vectors(packed_vectors("m", entries)))
-    for wanted in range(0, 1000, 50):
-        asked = pack([number + draw.gauss(0, 0.5) for number in vectors[wanted]])
-        nearest = found.nearest(asked)
-        assert max(nearest, key=nearest.__getitem__) == f"r{wanted}"
-        assert len(nearest) <= 16
-
-
-def test_a_vector_of_another_length_is_near_nothing():
-    """It is not compared."""
-    found = packed_vectors("m", [("a", bytes(16), pack([1.0, 2.0])), ("b", bytes(16), b"\x01")])
-    assert found.ids == ("a",)
-    assert found.nearest(b"\x01\x02\x03") == {}
-    assert PackedVectors(model="m").nearest(b"") == {}
-
-
-@pytest.mark.parametrize("wrong", [{"least_similarity": 1.5}, {"timeout_s": 0.0}])
-def test_the_settings_are_checked(wrong):
-    """As all are."""
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        EmbeddingEndpoint(**wrong)

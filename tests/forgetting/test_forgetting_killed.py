@@ -94,7 +94,7 @@ def test_killed_anywhere_the_same_again_finishes(
         assert unfinished_acts(engine) == 0
         if exit_code == 0:
             break
-        number += 23
+        number += 37
     assert killed > 3
 
 

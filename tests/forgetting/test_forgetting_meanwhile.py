@@ -99,17 +99,6 @@ def test_a_worker_that_learns_meanwhile_brings_nothing_back(
     assert not any(each.startswith("bob") for each in on_record(engine))
 
 
-def test_two_at_once(engine: Engine, client: redis.Redis, settings: Settings) -> None:
-    """Both end, and nothing is forgotten but what was meant."""
-    Told(engine, RULES, PROJECT).learn(bodies("bob") + bodies("ada"), NOW)
-    subject = Subject("source", PROJECT, "bob")
-    both = [Forgetter(engine, client, settings, subject, warn=print) for _ in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(each.forget, actor="test") for each in both]:
-            done.result()
-    assert on_record(engine) == {f"ada-{number}" for number in range(20)}
-
-
 def test_a_reader_sees_before_or_after(
     engine: Engine, others: Engine, client: redis.Redis, settings: Settings
 ) -> None:

@@ -37,17 +37,6 @@ def test_what_was_recorded_before_the_attempt_began_is_not_its(client):
     assert adopt(client, "other", age_s=60) == 1
 
 
-def test_resolved_ones_count_and_others_do_not(client):
-    """`total` counts resolved ones; another task and another project are something else."""
-    store = InFlightStore(client, KEYS, "p", ErrorRules())
-    report = error_report("t", "timeout", "m")
-    store.write(report)
-    store.resolve(report.id)
-    record(client, "other task")
-    record(client, project="q")
-    assert adopt(client) == 1
-
-
 def test_what_is_not_kept_any_more_leaves_no_trace_of_its_adoption(client):
     """A task's hash stays as small as its errors."""
     for number in range(5):

@@ -139,34 +139,25 @@ def _outcomes(age_days: int, count: int) -> Iterator[dict[str, Any]]:
              "checks": [{"kind": "test", "state": "passed" if success else "ran",
                          "line": "make test", "is_whole": True}]},
         ]  # fmt: skip
+        failed = {"failure_mode": "tests", "failure_details": "1 test failed"}
         yield {
-            "outcome_id": f"o-{name}",
-            "task_id": f"t-{name}",
-            "success": success,
-            "duration_ms": 1000 * (number + 1),
-            "error_count": 0 if success else 2,
-            "retry_count": 0 if success else 2,
-            "source": ("ann", "bob", "mallory")[number % 3],
+            "outcome_id": f"o-{name}", "task_id": f"t-{name}", "success": success,
+            "duration_ms": 1000 * (number + 1), "error_count": 0 if success else 2,
+            "retry_count": 0 if success else 2, "source": ("ann", "bob", "mallory")[number % 3],
             "outcome_source": ("tests", "explicit")[number % 2],
             "strategy": "small steps" if is_careful else "all at once",
             "description": "First write a test, then fix it." if is_careful else "Just fix it.",
             "patterns": ["read first"] if is_careful else ["guess"],
             "trigger": {"signal": "price is wrong", "conditions": {"os": "linux"}},
             "instruction": f"Fix the price of item {number} in the shop",
-            "tool_graph": calls,
-            "files_touched": ["shop/price.py"],
+            "tool_graph": calls, "files_touched": ["shop/price.py"],
             "criteria": {"is short": "helpful" if success else "harmful", "has tests": "neutral"},
-            "process": {
-                "reviews": 1,
-                "rejections": 0 if success else 1,
-                "test_fail_loops": 0 if success else 3,
-            },
+            "process": {"reviews": 1, "rejections": 0 if success else 1,
+                        "test_fail_loops": 0 if success else 3},
             "cost": {"tokens_in": 1200 + number, "tokens_out": 300, "usd": 0.02},
-            "commits": [f"{number:07x}{age_days:04x}"],
-            "metadata": {"made": "up"},
-            **({} if success else {"failure_mode": "tests", "failure_details": "1 test failed"}),
-            **({} if number % 7 else {"memory_ids": ["m-port"]}),
-        }
+            "commits": [f"{number:07x}{age_days:04x}"], "metadata": {"made": "up"},
+            **({} if success else failed), **({} if number % 7 else {"memory_ids": ["m-port"]}),
+        }  # fmt: skip
 
 
 def _entries(now: int) -> Iterator[tuple[float, str, dict[str, Any]]]:
@@ -176,92 +167,45 @@ def _entries(now: int) -> Iterator[tuple[float, str, dict[str, Any]]]:
         for number, outcome in enumerate(_outcomes(age_days, 12 if age_days > 200 else 24)):
             at = moment + 60 * number
             yield at, "body", {**outcome, "timestamp": at}
-    last = now - _DAY
-    yield (
-        last,
-        "memory",
-        {"memory_id": "m-port", "source": "ann", "text": "Port 5432 belongs to the database"},
-    )
-    yield (
-        last,
-        "memory",
-        {
-            "memory_id": "m-not",
-            "source": "bob",
-            "text": "Port 5432 does not belong to the database",
-        },
-    )
-    yield last, "memory", {"memory_id": "m-cache", "text": "夜间构建之前需要清理缓存"}
+    yield from ((now - _DAY, field, body) for field, body in _last_entries())
+
+
+def _last_entries() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the fields and bodies of entries of the day before."""
+    port = "Port 5432 belongs to the database"
+    yield "memory", {"memory_id": "m-port", "source": "ann", "text": port}
+    other = port.replace("belongs", "does not belong")
+    yield "memory", {"memory_id": "m-not", "source": "bob", "text": other}
+    yield "memory", {"memory_id": "m-cache", "text": "夜间构建之前需要清理缓存"}
     for number in range(6):
-        yield (
-            last,
-            "exposure",
-            {
-                "exposure_id": f"e{number}",
-                "task_id": f"t-new-{number}",
-                "entries": ["read-first", "memory:m-port"],
-                "withheld": number == 5,
-                "holdout": 0.2,
-                "propensity": 0.8,
-            },
-        )
-        yield (
-            last,
-            "body",
-            {
-                "outcome_id": f"o-new-{number}",
-                "task_id": f"t-new-{number}",
-                "success": number % 2 == 0,
-                "source": "ann",
-                "strategy": "small steps",
-                "memory_ids": ["m-port"],
-            },
-        )
-    yield (
-        last,
-        "hint",
-        {
-            "hint_id": "h1",
-            "session": "s1",
-            "entry": "known failure: line make test",
-            "kind": "known failure",
-            "given": True,
-            "probability": 0.5,
-            "key": "line make test",
-            "check": "test",
-            "tool": "shell:make test",
-            "source": "ann",
-            "text": "`make test` failed in the last 3 sessions.",
-        },
-    )
-    yield last, "recall", {"memories": ["m-cache"]}
-    for number, (verdict, subject) in enumerate(
-        (
-            ("helpful", {"pattern": "read first"}),
-            ("harmful", {"criterion": "is short"}),
-            ("helpful", {"memory": "m-cache"}),
-            ("helpful", {"pattern": "not seen yet"}),
-        )
-    ):
-        yield (
-            last,
-            "feedback",
-            {"feedback_id": f"f{number}", "verdict": verdict, "source": "bob", **subject},
-        )
-    yield last, "error", {"error_id": "x1", "task_id": "t-new-9", "message": "no database"}
-    yield (
-        last,
-        "body",
-        {
-            "outcome_id": "o-3-2",
-            "task_id": "t-3-2",
-            "success": False,
-            "source": "ann",
-            "failure_mode": "seen later",
-        },
-    )
-    yield last, "body", {"outcome_id": "o-open", "task_id": "t-open", "success": None}
-    yield last, "body", {"outcome_id": "", "task_id": "dead"}
+        task = f"t-new-{number}"
+        yield "exposure", {
+            "exposure_id": f"e{number}", "task_id": task, "withheld": number == 5,
+            "entries": ["read-first", "memory:m-port"], "holdout": 0.2, "propensity": 0.8,
+        }  # fmt: skip
+        yield "body", {
+            "outcome_id": f"o-new-{number}", "task_id": task, "success": number % 2 == 0,
+            "source": "ann", "strategy": "small steps", "memory_ids": ["m-port"],
+        }  # fmt: skip
+    yield "hint", {
+        "hint_id": "h1", "session": "s1", "entry": "known failure: line make test",
+        "kind": "known failure", "given": True, "probability": 0.5, "key": "line make test",
+        "check": "test", "tool": "shell:make test", "source": "ann",
+        "text": "`make test` failed in the last 3 sessions.",
+    }  # fmt: skip
+    yield "recall", {"memories": ["m-cache"]}
+    for number, judged in enumerate((
+        {"verdict": "helpful", "pattern": "read first"},
+        {"verdict": "harmful", "criterion": "is short"},
+        {"verdict": "helpful", "memory": "m-cache"},
+        {"verdict": "helpful", "pattern": "not seen yet"},
+    )):  # fmt: skip
+        yield "feedback", {"feedback_id": f"f{number}", "source": "bob", **judged}
+    yield "error", {"error_id": "x1", "task_id": "t-new-9", "message": "no database"}
+    later = {"outcome_id": "o-3-2", "task_id": "t-3-2", "success": False, "source": "ann"}
+    yield "body", {**later, "failure_mode": "seen later"}
+    yield "body", {"outcome_id": "o-open", "task_id": "t-open", "success": None}
+    yield "body", {"outcome_id": "", "task_id": "dead"}
 
 
 def _report(client: redis.Redis) -> None:
@@ -276,18 +220,8 @@ def _decide(state: _State) -> None:
     run = state.run
     for name, verdict in (("dora", "--success"), ("emil", "--failure"), ("zoe", "--success")):
         run("amend", "o-3-1", verdict, "--reason", f"{name} has looked", "--by", name)
-    run(
-        "amend",
-        "--commit",
-        "00000040003",
-        "--failure",
-        "--reason",
-        "the build is red",
-        "--evidence",
-        "tests",
-        "--by",
-        "ci",
-    )
+    red = ("--failure", "--reason", "the build is red", "--evidence", "tests", "--by", "ci")
+    run("amend", "--commit", "00000040003", *red)
     run("memories", "confirm", "m-cache")
     run("memories", "reject", "m-port")
     run("consolidate")
@@ -308,20 +242,9 @@ def _revise(state: _State) -> None:
 
     def add(name: str, *tools: str) -> str:
         steps = [part for tool in tools for part in ("--tool", tool)]
-        told = state.run(
-            "competences",
-            "add",
-            *steps,
-            "--trigger",
-            f"{name} a bill",
-            "--json",
-            "--skill-name",
-            name,
-            "--tag",
-            "money",
-            "--reason",
-            "known by heart",
-        )
+        described = ("--skill-name", name, "--tag", "money", "--reason", "known by heart")
+        trigger = ("--trigger", f"{name} a bill")
+        told = state.run("competences", "add", *steps, *trigger, "--json", *described)
         return str(json.loads(told)["records"][0]["id"])
 
     paying, checking, old, odd = (

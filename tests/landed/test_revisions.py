@@ -140,9 +140,3 @@ def test_the_next_revision(state, urls, home, opened, next_version):
             str(refused.value),
         )
         assert schema_of(store) == before
-
-
-def test_a_fresh_store_of_the_next_version(urls, opened, next_version):
-    """It is made with the column, and is as one that got it later."""
-    assert [next_version(url) for url in urls] == ["True", "True"]
-    assert schema_of(opened(urls[0])) == schema_of(opened(urls[1]))

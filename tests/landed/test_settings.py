@@ -12,7 +12,7 @@ from trackrecord.settings.agent_settings import gone_remark, load_agent_settings
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.gone_settings import is_gone
 from trackrecord.settings.setting_sources import ENV_PREFIX
-from trackrecord.settings.setting_values import annotations_of, settings_of
+from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_cli.main import run
 
@@ -123,20 +123,6 @@ def test_what_is_left_of_a_section_counts(monkeypatch, home):
     assert gone_remark() == (
         "settings that have gone and change nothing: memories.max_ranked; CHANGELOG.md tells more"
     )
-
-
-def test_a_number_that_only_code_may_choose_is_no_setting():
-    """Each of them was one, and is known to have gone."""
-    sections = annotations_of(DaemonSettings).items()
-    inner = [(name, "") for name, one in sections if not one.is_setting] + [
-        (name, number)
-        for name, one in sections
-        if one.rules is not None
-        for number, each in annotations_of(one.rules).items()
-        if not each.is_setting
-    ]
-    assert inner
-    assert [each for each in inner if not is_gone(*each)] == []
 
 
 def test_few_settings():

@@ -4,13 +4,13 @@ import fcntl
 import json
 import os
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.metrics.running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
+from tests.metrics.running import FAILED, GOOD, UNKNOWN, Loop, loop_of
 from tests.metrics.scraped import Scrape, read_scrape
+from tests.support.processes import until
 from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -47,17 +47,12 @@ def _after_learning(loop: Loop) -> str:
         body = {"task_id": f"t{number}", "success": success, "patterns": ["Split by feature"]}
         loop.redis.xadd(loop.settings.keys.outcomes, {"v": "1", "body": json.dumps(body)})
     loop.redis.xadd(loop.settings.keys.outcomes, {"v": "1", "body": "nonsense"})
-    deadline = time.monotonic() + PATIENCE_S
     loop.wake("drain", "consolidate")
-    while loop.redis.xlen(loop.settings.keys.outcomes) or not _has_consolidated(loop):
-        time.sleep(0.05)
-        assert time.monotonic() < deadline, (loop.settings.home / "test.log").read_text()
+    keys = loop.settings.keys
+    until(lambda: not loop.redis.xlen(keys.outcomes))
+    until(lambda: loop.redis.hexists(keys.counters, "consolidations:finished"))
     silent = {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "x"}}]}]}]}
     assert loop.http.post("/v1/logs", json=silent).status_code == 200
     assert loop.http.get("/nowhere").status_code == 404
     loop.scrape()
     return loop.scrape()
-
-
-def _has_consolidated(loop: Loop) -> bool:
-    return bool(loop.redis.hexists(loop.settings.keys.counters, "consolidations:finished"))

@@ -9,24 +9,19 @@ from pathlib import Path
 import httpx
 import pytest
 import redis
-from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
 from sqlalchemy import update
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from tests.metrics.scraped import Scrape, read_scrape
-from trackrecord.resources.operation.metrics import ProjectFigures
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.capture_counts import CountedSinks
-from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.routes import CountRequests, Requests, routes
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService
@@ -144,15 +139,6 @@ def test_the_format_that_is_asked_for(two_projects: Settings, accept: str, media
     assert {"trackrecord_outcomes", "trackrecord_batch_duration_seconds"} <= families
 
 
-def test_redis_away(settings: Settings) -> None:
-    """The rest is shown, and that Redis is away."""
-    seen = scrape_of(settings)
-    assert seen.value("trackrecord_server_up", server="redis") == 0
-    assert seen.value("trackrecord_server_up", server="database") == 1
-    assert "trackrecord_workers" not in seen.names
-    assert "trackrecord_spooled_entries" in seen.names
-
-
 def test_the_database_away(settings: Settings, redis_server: EmbeddedRedis) -> None:
     """The rest is shown, and that the database is away; when it is back, so are its figures."""
     broken = settings.home / "trackrecord.db"
@@ -228,31 +214,3 @@ def test_every_request_is_counted_once() -> None:
     counted = requests.answered()
     assert counted.by_status == {("page", "5xx"): 1, ("page", "4xx"): 2}
     assert sum(counted.durations["page"].buckets) == 3
-
-
-def test_labels_hold_no_control_characters():
-    """Whoever reports names a project; two names never share a label, which would end scrapes."""
-    names = ["plain", "a\x1b[31m\rb", "a\\x1b[31m\\rb", "a\u202eb", "new\nline", 'quote"']
-    families = list(_of_projects([ProjectFigures(name, 1, 2, 3, 4.0) for name in names]))
-    registry = CollectorRegistry()
-    registry.register(Families(families))
-    text = generate_latest(registry).decode()
-    assert all(each.isprintable() for each in text.splitlines())
-    read = [
-        sample.labels["project"]
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.name == "trackrecord_last_consolidation_timestamp_seconds"
-    ]
-    assert len(set(read)) == len(names)
-    assert {"plain", 'quote"', r"a\x1b[31m\rb", r"a\\x1b[31m\\rb"} <= set(read)
-
-
-class Families(Collector):
-    """Gives families to a registry."""
-
-    def __init__(self, families):
-        self._families = families
-
-    def collect(self):
-        return self._families

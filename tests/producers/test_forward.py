@@ -1,6 +1,5 @@
 """Forwarding the spool: everything reaches Redis, whoever wrote it and whatever it holds."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -14,13 +13,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tests.producers.what_became import arrived, dead_letters, wait_until
+from tests.producers.what_became import arrived, dead_letters
+from tests.support.processes import until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import load_settings
 from trackrecord_producers.delivery.stream_writer import send
-from trackrecord_producers.spool.files import SpoolWriter, spool_size
-from trackrecord_producers.spool.forwarder import TOO_LONG, TORN, forward_spool, forwarding
+from trackrecord_producers.spool.files import spool_size
+from trackrecord_producers.spool.forwarder import forward_spool, forwarding
 
 WHOLE = b'{"task_id":"t","success":true}'
 
@@ -44,30 +44,6 @@ def test_files_of_gone_writers_are_sent_oldest_first_and_deleted(settings, folde
     assert list(folder.iterdir()) == []
 
 
-def test_no_spool_is_nothing_to_forward(settings, client):
-    """A missing folder is not an error."""
-    assert forward_spool(settings, client) == 0
-
-
-def test_a_living_writers_file_is_left_to_it(settings, folder, client):
-    """Until the writer closes it."""
-    writer = SpoolWriter(folder, 1000)
-    writer.append([WHOLE])
-    assert forward_spool(settings, client) == 0
-    writer.close()
-    assert forward_spool(settings, client) == 1
-
-
-def test_a_file_that_another_forwards_is_left_to_it(settings, folder, client):
-    """The lock tells."""
-    path = folder / "1.jsonl"
-    path.write_bytes(WHOLE + b"\n")
-    with path.open("rb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        assert forward_spool(settings, client) == 0
-    assert path.exists()
-
-
 def test_a_killed_writers_outcomes_are_forwarded(settings, folder, client):
     """The lock ends with its process."""
     code = (
@@ -83,31 +59,6 @@ def test_a_killed_writers_outcomes_are_forwarded(settings, folder, client):
         writer.send_signal(signal.SIGKILL)
         writer.wait()
     assert forward_spool(settings, client) == 2
-
-
-def test_a_torn_last_line_goes_to_the_dead_letters(settings, folder, client):
-    """The whole lines before it go onto the stream."""
-    (folder / "1.jsonl").write_bytes(WHOLE + b"\n" + WHOLE[:-5])
-    assert forward_spool(settings, client) == 1
-    assert _bodies(client) == [WHOLE]
-    assert dead_letters(client) == [(TORN, WHOLE[:-5])]
-    assert list(folder.iterdir()) == []
-
-
-def test_a_last_line_that_only_lacks_its_end_is_an_outcome(settings, folder, client):
-    """A missing line break alone does no harm."""
-    (folder / "1.jsonl").write_bytes(WHOLE)
-    assert forward_spool(settings, client) == 1
-    assert dead_letters(client) == []
-
-
-def test_a_line_that_is_too_long_goes_to_the_dead_letters_in_parts(home, folder, client):
-    """Together the parts are the whole line."""
-    settings = load_settings(home=home, max_body_bytes=1024)
-    (folder / "1.jsonl").write_bytes(WHOLE + b"\n" + b"x" * 2500 + b"\n" + WHOLE + b"\n")
-    assert forward_spool(settings, client) == 2
-    assert {reason for reason, _ in dead_letters(client)} == {TOO_LONG}
-    assert b"".join(body for _, body in dead_letters(client)) == b"x" * 2500
 
 
 def test_what_is_no_file_of_ours_is_left_alone(settings, folder, home, client):
@@ -138,18 +89,6 @@ def test_nothing_is_deleted_before_redis_took_it_all(home, folder, redis_server,
     with redis_server.client() as fresh:
         assert forward_spool(settings, fresh) == 100
         assert set(_bodies(fresh)) == {b"%d" % n for n in range(100)}
-
-
-def test_a_refusal_in_the_middle_keeps_the_file(home, folder, client):
-    """It is sent again from its start."""
-    settings = load_settings(home=home, publish_batch=10)
-    (folder / "1.jsonl").write_bytes(b"".join(b"%d\n" % n for n in range(100)))
-    steps = forwarding(settings, client)
-    next(steps)
-    client.config_set("maxmemory", "100kb")
-    with pytest.raises(ServerUnavailable, match="maxmemory"):
-        list(steps)
-    assert spool_size(settings).outcomes == 100
 
 
 def test_two_forwarders_share_the_work(settings, folder, client):
@@ -204,16 +143,6 @@ def test_whatever_a_file_holds_nothing_of_it_is_lost(client, content):
     assert all(len(body) <= 1024 for body in _bodies(client))
 
 
-def test_send_gives_the_ids_in_order_and_is_acknowledged(settings, client):
-    """One stream id for each body."""
-    bodies = [b"%d" % n for n in range(1234)]
-    ids = send(client, settings.keys, bodies)
-    entries = client.xrange("trackrecord:outcomes")
-    assert ids == [entry_id.decode() for entry_id, _ in entries]
-    assert [fields[b"body"] for _, fields in entries] == bodies
-    assert send(client, settings.keys, []) == []
-
-
 def test_send_says_that_redis_is_away(home, closed_port):
     """The message says what to do."""
     settings = load_settings(home=home, redis_url=f"redis://:hidden@127.0.0.1:{closed_port}/0")
@@ -241,7 +170,7 @@ def test_a_spool_that_fills_while_it_is_forwarded_ends(agent_settings, home, cli
     assert publisher.flush(60)
     publisher.publish({"task_id": "own", "success": True})
     assert publisher.flush(60)
-    wait_until(lambda: publisher.stats().forwarded == 10_000)
+    until(lambda: publisher.stats().forwarded == 10_000)
     told = [body["task_id"] for body in arrived(client)]
     assert len(told) == 10_002
     assert told[-1] != "own"

@@ -1,7 +1,6 @@
 """`import trackrecord` hands on what an agent needs, lazily and at next to no cost."""
 
 import compileall
-import inspect
 import shutil
 from pathlib import Path
 
@@ -23,12 +22,6 @@ def test_each_public_name_is_there_and_listed(name):
 def test_dir_shows_nothing_else():
     """What a person sees who completes `trackrecord.` are the public names, and no module."""
     assert [name for name in dir(trackrecord) if name[:2] != "__"] == trackrecord.__all__
-
-
-def test_the_functions_describe_themselves():
-    """Each public name has a docstring."""
-    for name in trackrecord.__all__:
-        assert inspect.getdoc(getattr(trackrecord, name))
 
 
 def test_type_checkers_know_the_same_names():

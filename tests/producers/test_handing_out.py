@@ -78,19 +78,12 @@ def cache_memories(client, settings, **more):
 
 def test_they_go_onto_the_stream(agent_settings, client):
     """From `rankings()`, `arankings()` and `context()`, each with an id; none without a task id."""
-    memory = RankedMemory(
-        id="m", text="x", type="memory", source=None, confidence=1.0, effective_confidence=1.0,
-        score=1.0, lines={"en": "- x"},
-    )  # fmt: skip
-    document = RankingsDocument(
-        project="p", revision=3, computed_at=time.time(), memories=(memory,)
-    )
-    write_document(client, agent_settings, document)
+    cache_memories(client, agent_settings)
     assert agent(agent_settings, PROGRAM) == ["True given {}"]
     found = exposures_on(client, agent_settings)
     assert sorted(each["task_id"] for each in found) == ["t1", "t1", "t2"]
     assert len({each["exposure_id"] for each in found}) == 3
-    assert {each["entries"][0] for each in found} == {"memory:m"}
+    assert {each["entries"][0] for each in found} == {"memory:x"}
     assert {each["revision"] for each in found} == {3}
 
 

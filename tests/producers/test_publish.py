@@ -2,7 +2,6 @@
 
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -10,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.producers.what_became import arrived, wait_until
+from tests.producers.what_became import arrived
+from tests.support.processes import until
 from trackrecord.errors import SettingsError
 from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
@@ -22,24 +22,6 @@ from trackrecord_producers.publishing.publisher import Publisher
 class Unwritable:
     def __str__(self):
         raise RuntimeError
-
-
-def test_an_outcome_arrives_with_what_was_missing_filled_in(agent_settings, client, publisher_of):
-    """An id, a timestamp and the project."""
-    publisher = publisher_of(agent_settings)
-    outcome_id = publisher.publish({"task_id": "t", "success": True, "strategy": "file-based"})
-    assert publisher.flush(60)
-    (body,) = arrived(client)
-    assert UUID(outcome_id).version == 7
-    assert body["outcome_id"] == outcome_id
-    assert abs(body.pop("timestamp") - datetime.now(UTC).timestamp()) < 60
-    assert body == {
-        "outcome_id": outcome_id,
-        "project": "default",
-        "task_id": "t",
-        "success": True,
-        "strategy": "file-based",
-    }
 
 
 def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, publisher_of):
@@ -63,11 +45,20 @@ def test_the_settings_project_is_that_of_outcomes_that_name_none(home, client, p
         ({"metadata": ["secret"]}, "metadata"),
         ({"metadata": {"key": Unwritable()}}, "JSON"),
         ({"outcome_id": 7.5}, "outcome_id"),
+        # Before the settings are known, which may allow less.
+        ({"instruction": "secret" * 12_000_000}, "bytes"),
     ],
 )
 def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason, caplog):
     """The log says what is wrong, without the content."""
-    _is_dropped_and_explained_once(fields, reason, caplog)
+    publisher = Publisher()
+    for _ in range(3):
+        assert publisher.publish({"task_id": "t", "success": True, **fields}) is None
+    assert publisher.stats().dropped == {"invalid": 3}
+    (line,) = caplog.messages
+    assert "invalid" in line
+    assert reason in line
+    assert "secret" not in line
 
 
 @pytest.mark.parametrize(
@@ -92,29 +83,13 @@ def test_what_no_database_holds_is_replaced_and_counted(odd, shown, wrap):
     assert publisher.stats().mended == before + 1
 
 
-def test_what_is_larger_than_any_body_may_be_is_dropped_too(caplog):
-    """Before the settings are known, which may allow less."""
-    _is_dropped_and_explained_once({"instruction": "secret" * 12_000_000}, "bytes", caplog)
-
-
-def _is_dropped_and_explained_once(fields, reason, caplog):
-    publisher = Publisher()
-    for _ in range(3):
-        assert publisher.publish({"task_id": "t", "success": True, **fields}) is None
-    assert publisher.stats().dropped == {"invalid": 3}
-    (line,) = caplog.messages
-    assert "invalid" in line
-    assert reason in line
-    assert "secret" not in line
-
-
 def test_a_body_too_large_for_the_settings_is_dropped_once_they_are_known(
     home, client, publisher_of
 ):
     """Also one that was accepted before."""
     publisher = publisher_of(load_settings(home=home, max_body_bytes=2000))
     publisher.publish({"task_id": "1", "success": True, "instruction": "x" * 3000})
-    wait_until(lambda: publisher.stats().dropped == {"invalid": 1})
+    until(lambda: publisher.stats().dropped == {"invalid": 1})
     assert publisher.publish({"task_id": "2", "success": True, "instruction": "x" * 3000}) is None
     assert arrived(client) == []
     assert publisher.stats().dropped == {"invalid": 2}
@@ -184,7 +159,7 @@ def test_wrong_settings_never_raise_and_are_named_in_the_log(caplog):
 
     publisher = Publisher(load)
     publisher.publish({"task_id": "t", "success": True})
-    wait_until(lambda: bool(caplog.messages))
+    until(lambda: bool(caplog.messages))
     assert not publisher.flush(1)
     assert publisher.publish({"task_id": "t", "success": True}) is None
     assert publisher.stats().dropped == {"bad_settings": 2}

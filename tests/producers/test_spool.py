@@ -175,23 +175,3 @@ def test_a_hook_never_fails(agent, environment, call, reason):
     done = agent(code, **environment)
     assert (done.returncode, done.stdout.strip()) == (0, f"{{'{reason}': 1}}")
     assert reason in done.stderr
-
-
-def test_two_processes_spool_at_once_and_lose_nothing(agent, home):
-    """Each writes to its own file."""
-    done = agent(
-        """
-        import multiprocessing, trackrecord
-
-        def work(number):
-            for i in range(50):
-                assert trackrecord.spool(task_id=f"{number}-{i}", success=True)
-
-        context = multiprocessing.get_context("fork")
-        children = [context.Process(target=work, args=(n,)) for n in range(4)]
-        [child.start() for child in children]
-        [child.join() for child in children]
-        """
-    )
-    assert done.returncode == 0, done.stderr
-    assert len({body["task_id"] for body in spooled(home)}) == 200

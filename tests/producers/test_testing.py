@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 
 import pytest
 
@@ -46,14 +45,6 @@ def test_what_would_be_lost_is_told_with_its_reason():
     assert len(published.dropped) == 4
     assert "$.success" in published.dropped[0]
     assert published.remarks == ["an outcome has no field 'strategey': did you mean 'strategy'?"]
-
-
-def test_an_error_of_an_unknown_type_is_classified():
-    """What went wrong is kept, and a line of the log names the types."""
-    with captured() as published:
-        assert trackrecord.record_error("t", "no such type", "Connection timed out")
-        assert trackrecord.error_stats("t").by_type == {"timeout": 1}
-    assert published.dropped == []
 
 
 def test_errors_of_tasks_are_answered_from_what_was_captured():
@@ -116,36 +107,6 @@ def test_tasks_of_an_event_loop_have_their_own():
         return [await task for task in tasks]
 
     assert asyncio.run(main()) == [["a", "a"], ["b", "b"]]
-
-
-def test_threads_of_the_agent_are_captured():
-    """They know nothing of the context in which the test was started."""
-    with captured() as published:
-        thread = threading.Thread(target=lambda: trackrecord.publish(task_id="t", success=True))
-        thread.start()
-        thread.join()
-    assert [outcome.task_id for outcome in published.outcomes] == ["t"]
-
-
-def test_a_task_that_outlives_its_block_does_not_write_into_it():
-    """What it reports later belongs to the block that is open then."""
-
-    async def later(until):
-        await until
-        trackrecord.publish(task_id="late", success=True)
-
-    async def main():
-        event = asyncio.Event()
-        with captured() as first:
-            task = asyncio.create_task(later(event.wait()))
-            await asyncio.sleep(0)
-        with captured() as second:
-            event.set()
-            await task
-        return first, second
-
-    first, second = asyncio.run(main())
-    assert (len(first.outcomes), len(second.outcomes)) == (0, 1)
 
 
 def test_neither_thread_nor_server_nor_home_is_needed(home):
@@ -212,18 +173,6 @@ def test_memories_handed_out_are_captured():
         ] * 2
         assert [each.entries for each in reports.exposures] == [(f"memory:{name}",)]
         assert trackrecord.stats().published == published
-
-
-def test_rankings_of_one_project_are_no_others():
-    """Objects that rankings() gave can be given again; without entries nothing is learnt."""
-    with rankings_of(memories=["Use uv"], project="shop"):
-        memories = trackrecord.rankings(project="shop").memories
-        assert trackrecord.rankings(project="other").problem == "nothing is learnt yet"
-    with rankings_of(memories=memories):
-        assert trackrecord.rankings().memories == memories
-        with rankings_of():
-            assert trackrecord.rankings().prompt == ""
-        assert trackrecord.rankings().memories == memories
 
 
 def test_a_test_gives_the_calls_a_store():

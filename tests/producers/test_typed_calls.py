@@ -7,7 +7,6 @@ from inspect import cleandoc
 from pathlib import Path
 
 import pytest
-from msgspec import inspect
 
 from trackrecord.wire.outcome import Cost, Outcome, Process, ToolCall, Trigger
 from trackrecord_producers.bodies.outcome_fields import (
@@ -111,10 +110,3 @@ def test_the_typed_fields_are_those_of_the_wire(typed, wire):
     described = cleandoc(typed.__doc__)  # from Python 3.13 on the compiler does the same
     for name in wire - ({*OutcomeFields.__optional_keys__} if typed is AttemptFields else set()):
         assert re.search(rf"^    {name}: ", described, re.MULTILINE), name
-
-
-def test_the_values_of_outcome_source_are_those_of_the_wire():
-    """None beside them."""
-    (field,) = [f for f in inspect.type_info(Outcome).fields if f.name == "outcome_source"]
-    typed = str(OutcomeFields.__annotations__["outcome_source"])
-    assert set(re.findall(r"'(\w+)'", typed)) == set(field.type.values)

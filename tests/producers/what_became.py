@@ -1,8 +1,6 @@
 """The places of outcomes: in Redis, in the spool, or not yet anywhere."""
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +32,3 @@ def spooled(home: Path) -> list[dict[str, Any]]:
 def kept(client: redis.Redis, home: Path) -> dict[str, str]:
     """The task_id of each outcome that is on the stream, in the spool or in both, by its id."""
     return {body["outcome_id"]: body["task_id"] for body in arrived(client) + spooled(home)}
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 200.0) -> None:
-    """Wait until a condition holds, and fail when it does not come to hold."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass in time"
-        time.sleep(0.01)

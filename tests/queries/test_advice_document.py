@@ -75,7 +75,7 @@ def test_advice_is_counted_from_all_runs(store):
 
 
 def test_neither_order_nor_number_of_deliveries_makes_a_difference(store):
-    """One batch in order, or one by one, shuffled and twice."""
+    """One batch in order, or one by one, shuffled and twice; a project never sees another's."""
     shuffled = list(outcomes("shuffled")) * 2
     random.Random(5).shuffle(shuffled)
     for each in shuffled:
@@ -84,19 +84,7 @@ def test_neither_order_nor_number_of_deliveries_makes_a_difference(store):
     assert msgspec.structs.replace(advice(store, "shuffled"), project="in-order") == advice(
         store, "in-order"
     )
-
-
-def test_a_project_never_sees_anothers_runs(store):
-    """Nor does one of which nothing is known."""
-    teach(store, list(outcomes("theirs")))
-    teach(store, [replace_project(next(outcomes()))])
-    assert advice(store, "mine").runs == 1
-    assert advice(store, "nobody's").runs == 0
-
-
-def replace_project(outcome):
-    """The outcome as another project's."""
-    return msgspec.structs.replace(outcome, project="mine")
+    assert [advice(store, name).runs for name in ("shuffled", "nobody's")] == [30, 0]
 
 
 def told(store, task, **more):
@@ -157,24 +145,3 @@ def test_lessons_by_the_words_of_the_task(store):
     # Nothing is known that mends it.
     assert told(store, "Fix the menu of the shop").lessons == ()
     assert told(store, "Add the map library").prompt.count("vitest") == 0
-
-
-def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(store):
-    """Every task uses it, one in eight meets the error, and nothing mends it."""
-    full = {
-        "tool": "ship_order",
-        "ok": False,
-        "error": "no carrier available for oversized parcels",
-    }
-    teach(
-        store,
-        [
-            reported(number, success=True, instruction=f"Handle order {number}",
-                     tool_graph=[full if number % 8 == 0 else {"tool": "ship_order"}, LOOK])
-            for number in range(80)
-        ],
-    )  # fmt: skip
-    assert told(store, "Handle order 99").lessons == ()
-    (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
-    assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
-    assert told(store, None).lessons == ()

@@ -5,19 +5,13 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine
 
 import trackrecord
 from tests.store.teaching import learn_reports
-from trackrecord.errors import (
-    InvalidRequest,
-    UnknownProject,
-)
 from trackrecord.resources.access.project_store import open_project
-from trackrecord.resources.experience.competences import CompetenceRecord
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate
@@ -93,39 +87,6 @@ def test_conditions_decide_between_two_records_with_one_signal(learnt: Path, by:
     assert awaited.to_document()["selected"] == first["id"]
 
 
-def test_what_cannot_be_asked_is_said_in_one_line(learnt: Path) -> None:
-    """A person asked a question, so it raises."""
-    with pytest.raises(InvalidRequest, match="conditions must be JSON of at most 2048 bytes"):
-        trackrecord.select_competences(TASK, conditions={"os": object()})
-    with pytest.raises(InvalidRequest, match="a source tells whose runs vote"):
-        trackrecord.select_competences(TASK, by="seed", source="me")
-    with pytest.raises(InvalidRequest, match="limit must be a whole number from 1 to 1000"):
-        trackrecord.select_competences(TASK, limit=0)
-    with pytest.raises(UnknownProject):
-        trackrecord.select_competences(TASK, project="nobody's")
-
-
-def add(**changes: object) -> CompetenceRecord:
-    """Store a procedure from Python."""
-    given: dict[str, Any] = {
-        "triggers": [{"signal": TASK, "conditions": {"os": "mac"}}],
-        "by": "ada",
-        "reason": "we always do",
-    }
-    return trackrecord.add_competence(["brew", "make"], **(given | changes))
-
-
-def test_a_procedure_by_hand_is_selected_shown_and_explained(home: Path) -> None:
-    """In a project of which nothing was known; its author stands in the history."""
-    added = add()
-    assert added.worked == "0/0"
-    found = trackrecord.select_competences(TASK, by="seed", conditions={"os": "mac"})
-    assert [each.record.id for each in found.candidates] == [added.id]
-    (listed,) = trackrecord.list_competences()
-    assert listed.to_document()["authored_by"] == "ada"
-    assert run(["explain", added.id]) == 0
-
-
 def test_the_command_stores_from_a_file_or_from_options(
     home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,5 +111,8 @@ def test_the_command_stores_from_a_file_or_from_options(
     assert sorted(each["signature"] for each in listed) == ["a+b", "c", "d+e"]
     (last,) = [each for each in listed if each["signature"] == "d+e"]
     assert last["triggers"][0]["conditions"] == {"os": "mac"}
+    assert last["authored_by"]
+    assert run(["explain", last["id"]]) == 0
+    capfd.readouterr()
     assert run(["competences", "history", last["id"], "--json"]) == 0
     assert json.loads(capfd.readouterr().out)[0]["action"] == "added"

@@ -70,23 +70,6 @@ def test_pages_of_runs_meet_while_runs_are_added(learnt):
     assert [each.outcome_id for each in found] == whole
 
 
-def test_pages_of_memories_and_feedback_meet():
-    """Also where many are of the same moment."""
-    texts = [f"{word} needs port {5000 + n}" for n, word in enumerate("abcdefg")]
-    ids = [trackrecord.add_memory(text, force=True).id for text in texts]
-    found = trackrecord.list_memories(limit=3)
-    trackrecord.add_memory("something else entirely")
-    found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
-    found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
-    assert [each.id for each in found] == ids[::-1]
-
-    given = [trackrecord.give_feedback("helpful", memory=each).feedback_id for each in ids]
-    verdicts = trackrecord.list_feedback(limit=4)
-    trackrecord.give_feedback("harmful", criterion="clean")
-    verdicts += trackrecord.list_feedback(limit=4, after=verdicts[-1].cursor)
-    assert sorted(each.feedback_id for each in verdicts) == sorted(given)
-
-
 def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
     """What its page shows is in the answer of each surface; a list leaves out what is long."""
     call = {

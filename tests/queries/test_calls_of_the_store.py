@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +14,6 @@ import trackrecord
 from tests.store.teaching import learn_reports
 from trackrecord.errors import (
     DecisionRefused,
-    ExtraMissing,
     InvalidRequest,
     StoreUnavailable,
     TrackrecordError,
@@ -123,6 +120,14 @@ def test_a_pattern_is_promoted_deprecated_and_reset(taught) -> None:
         (lambda: trackrecord.strategies(None), "text must be"),
         (lambda: trackrecord.select_competences(limit=0), "limit must be a whole number"),
         (lambda: trackrecord.select_competences(by="advise"), "did you mean 'advice'?"),
+        (
+            lambda: trackrecord.select_competences("x", conditions={"os": object()}),
+            "conditions must be JSON of at most 2048 bytes",
+        ),
+        (
+            lambda: trackrecord.select_competences("x", by="seed", source="me"),
+            "a source tells whose runs vote",
+        ),
         (lambda: trackrecord.list_runs(at=object()), "at must be a moment or None"),
         (lambda: trackrecord.tag_pattern(5, add=["x"]), "pattern_id must be a string"),
     ],
@@ -215,23 +220,6 @@ def test_a_call_leaves_no_connection_behind(tmp_path: Path) -> None:
 
 def _open_files() -> set[str]:
     return {str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
-
-
-def test_without_the_extra_one_line_names_it() -> None:
-    """For the store; strategies are recognised all the same."""
-    code = """
-import sys
-sys.modules["sqlalchemy"] = None
-import trackrecord
-print(trackrecord.strategies("Split by component")[0].slug)
-trackrecord.recall("x")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout == "split-by-component\n"
-    assert done.stderr.splitlines()[-1] == (
-        f"{ExtraMissing.__module__}.ExtraMissing: this call reads the store, which needs "
-        "sqlalchemy, which is not installed: pip install 'trackrecord[worker]'"
-    )
 
 
 def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

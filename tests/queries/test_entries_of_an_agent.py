@@ -1,31 +1,20 @@
 """Patterns and lessons of an agent's runs; and answers that are kept until the project changes."""
 
 import time
-from dataclasses import replace
 
-import pytest
 from sqlalchemy import event
 
-from tests.store.teaching import learn_reports, note_states_of
+from tests.store.teaching import learn_reports
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
-from trackrecord.resources.experience.estimates import read_estimates
 from trackrecord.resources.experience.lessons import lessons_of
 from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
-from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.engine import reading
 
 SETTINGS = load_daemon_settings()
 DAY = 86_400.0
 NOW = time.time()
 FAILING = [{"tool": "pay", "ok": False, "error": "no funds"}] * 2
-
-
-@pytest.fixture
-def store(store_url):
-    engine = connect_store(store_url, timeout_s=20.0)
-    yield engine
-    engine.dispose()
 
 
 def teach(store, *outcomes):
@@ -61,24 +50,6 @@ def test_an_agents_patterns_and_lessons(store):
             assert len(lessons_of(it, source=source, content=content)) == count
 
 
-def test_kept_answers_end_with_a_change(store):
-    """Lessons and estimates follow an outcome at once, though they are kept."""
-    teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6)))
-    with reading(store) as connection:
-        it = Transaction(connection, SETTINGS, "default")
-        before = lessons_of(it)
-        assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 6
-        again = lessons_of(it)
-        assert again[0].lesson is before[0].lesson
-        other = replace(SETTINGS, lessons=replace(SETTINGS.lessons, max_lessons=0))
-        assert lessons_of(Transaction(connection, other, "default")) == []
-    teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6, 12)))
-    with reading(store) as connection:
-        after = lessons_of(Transaction(connection, SETTINGS, "default"))
-        assert after[0].tasks > before[0].tasks
-        assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 12
-
-
 def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
     """Also under another filter; an outcome and a decision are seen at once."""
     teach(store, *(run(n, "ana", patterns=[f"p{n % 9}"]) for n in range(30)))
@@ -106,17 +77,3 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
     assert changed.standing.state == "deprecated"
     teach(store, run(31, "ana", patterns=["new"]))
     assert len(patterns()[0]) == 10
-
-
-def test_news_steer_no_terminal(store):
-    """Names stay recognisable."""
-    name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
-    teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
-    note_states_of(store)
-    with reading(store) as connection:
-        found = changes_between(
-            connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1
-        )
-    assert [each.kind for each in found] == ["pattern.warning"]
-    assert found[0].text.isprintable()
-    assert "it now" in found[0].text

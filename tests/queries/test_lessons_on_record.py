@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from tests.store.teaching import learn_reports
 from trackrecord.errors import UnknownId
-from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.lessons import (
     details_of,
@@ -196,16 +195,6 @@ def test_a_check_that_the_verdict_rests_on_does_not_explain_it(store):
     assert "Read" in said
     assert "mypy" not in said
     assert "pytest" not in said
-
-
-def test_a_task_needs_the_checks_that_verdicts_rest_on(store):
-    """Although they are no part of a procedure: what is known of them is told to its agent."""
-    teach(store, _fleet())
-    with reading(store) as connection:
-        advice = build_advice(connection, "default", SETTINGS.rules, now=NOW + 100)
-    tools = expectation_of(advice, "Mend the sum of the cart, number 3").tools
-    assert tools == {"Read": 1.0, "Edit": 1.0, "shell:pytest": 1.0, "shell:mypy": 0.5}
-    assert expectation_of(advice, "Something else altogether").tools == {}
 
 
 def test_how_a_check_was_called_is_learnt_from_its_command_line(store):

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
-from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.resources.operation.metrics import OTHER, project_figures
-from trackrecord.resources.operation.projects import list_projects
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
@@ -52,24 +50,6 @@ def figures(store):
         }
 
     return call
-
-
-def test_each_project_has_its_figures(store, counted, figures):
-    """The same as those of the list of projects."""
-    counted(web=(5, 2, 1), api=(0, 3, 0))
-    assert figures() == {"web": (5, 2, 1), "api": (0, 3, 0)}
-    here = ProjectStore(store, load_settings(home=Path("/nowhere")), "default")
-    with given_stores.within(here):
-        listed = list_projects()
-    assert {each.name: each.outcomes for each in listed} == {"web": 8, "api": 3}
-
-
-def test_projects_beyond_the_limit_are_one(counted, figures):
-    """Nothing is lost, and a project that was named stays so when others come."""
-    counted(b=(1, 1, 1), a=(2, 0, 0))
-    assert figures(most=2) == {"b": (1, 1, 1), "a": (2, 0, 0), OTHER: (0, 0, 0)}
-    counted(aa=(10, 20, 30), c=(1, 1, 1))
-    assert figures(most=2) == {"b": (1, 1, 1), "a": (2, 0, 0), OTHER: (11, 21, 31)}
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])

@@ -119,11 +119,16 @@ def taught(store, seed):
     return store
 
 
-def test_four_of_five_are_told_to_people_the_costliest_first(memory_store, seed):
+def test_four_of_five_are_told(memory_store, seed):
     """The launcher, the service, the hook and the package manager, and nothing but them."""
     with reading(taught(memory_store(), seed)) as connection:
-        (told,) = told_commands(connection, SETTINGS).values()
-    # What the commands tell is not told twice, and what the client says itself needs no telling.
+        told_to_people(connection, seed)
+        told_to_agents(connection, seed)
+
+
+def told_to_people(connection, seed):
+    """The costliest first."""
+    (told,) = told_commands(connection, SETTINGS).values()
     failing = [each for each in told if each.state is not CommandState.RUNS]
     lines = {each.line: each for each in failing}
     assert set(lines) == {
@@ -138,11 +143,9 @@ def test_four_of_five_are_told_to_people_the_costliest_first(memory_store, seed)
     assert failing[0].line == "python -m pytest -q", seed
 
 
-def test_four_of_five_are_told_to_agents_at_the_failure(memory_store, seed):
-    """Each at most once, and at most three in a session; of the unread file, nothing."""
-    store = taught(memory_store(), seed)
-    with reading(store) as connection:
-        (facts,) = build_moments(connection, "shop").repositories.values()
+def told_to_agents(connection, seed):
+    """At the failure, each at most once; of the unread file, nothing."""
+    (facts,) = build_moments(connection, "shop").repositories.values()
     texts = {}
     for command, error in (
         ("python -m pytest -q", NO_MODULE),

@@ -44,12 +44,6 @@ def test_an_unknown_project_names_the_nearest_one(store, remembered):
             project_row(connection, "zzz")
 
 
-def test_an_empty_store_says_that_nothing_is_on_record(store):
-    """And how to begin."""
-    with reading(store) as connection, pytest.raises(UnknownProject, match="trackrecord publish"):
-        project_row(connection, "default")
-
-
 def test_projects_are_listed_with_their_counts(store, home, remembered):
     """By name, within a limit, and one alone; as many are counted."""
     remembered("b", "m-1", "m-2")

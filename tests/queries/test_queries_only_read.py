@@ -1,14 +1,11 @@
 """Questions change nothing: what writes is among the changes."""
 
-import ast
 import re
 from inspect import signature
-from pathlib import Path
 
 import pytest
 from sqlalchemy import event
 
-import trackrecord.resources
 from trackrecord.resources.access.project_store import given_stores
 from trackrecord.resources.experience.commands import list_commands
 from trackrecord.resources.experience.competences import add_competence, list_competences
@@ -19,8 +16,6 @@ from trackrecord.resources.reports.feedback import give_feedback
 from trackrecord.testing import store_of
 from trackrecord_door.api.endpoint_table import RESOURCES
 
-# What opens a transaction that writes, and what changes a stream.
-WRITES = {"writing", "changing", "change_project", "write_project", "xadd", "xdel"}
 CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
 OUTCOMES = [
     {
@@ -77,30 +72,3 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     assert recall("flights")
     assert statements
     assert list_memories()[0].last_recalled_at is not None
-
-
-def test_modules_of_questions_alone_do_not_write():
-    """Those that do declare changes, too; runs are evaluated in a store of their own."""
-    rooms = Path(trackrecord.resources.__file__).parent
-    named = {
-        f"{module.parent.name}/{module.stem}": {
-            name
-            for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-            for name in _names(node)
-        }
-        for module in sorted(rooms.glob("*/*.py"))
-    }
-    assert named["operation/flow"] >= {"xrange"}
-    writers = {name for name, used in named.items() if used & WRITES}
-    assert writers == {
-        "access/project_store", "experience/competences",
-        "experience/lessons", "experience/memories", "experience/patterns",
-        "figures/effect", "operation/dead_letters", "operation/tokens",
-        "prompt_documents/changing", "reports/amendments", "reports/feedback",
-    }  # fmt: skip
-
-
-def _names(node):
-    if isinstance(node, ast.ImportFrom):
-        return [each.name for each in node.names]
-    return [node.attr] if isinstance(node, ast.Attribute) else []

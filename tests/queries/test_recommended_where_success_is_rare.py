@@ -16,7 +16,6 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.prompt.question.section_filter import SectionFilter
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -132,30 +131,3 @@ def test_exploring_reaches_every_pattern(hard):
         reached |= {each.id for each in answer.told["patterns"]}
     assert usual == {"plan-first"}
     assert reached >= {"plan-first", "ask", "skip", "retry"}
-
-
-def test_what_is_tried_has_to_do_with_the_task(hard):
-    """Of patterns seen in such tasks those are tried; nothing is tried in a text without them."""
-    rankings, advice = documents(hard)
-    elsewhere = msgspec.structs.replace(
-        advice,
-        patterns=tuple(
-            msgspec.structs.replace(each, by_kind={}) if each.slug in {"ask", "skip"} else each
-            for each in advice.patterns
-        ),
-    )
-    incomparable = msgspec.structs.replace(
-        advice,
-        patterns=tuple(
-            msgspec.structs.replace(each, goes_worse=None) if each.slug == "skip" else each
-            for each in advice.patterns
-        ),
-    )
-    for number in range(99):
-        answer = asked(rankings, elsewhere, task_id=f"t{number}", explore="full")
-        assert not {"ask", "skip"} & {each.id for each in answer.told["patterns"]}
-        warnings = asked(
-            rankings, incomparable, task_id=f"t{number}", explore="full",
-            wanted=SectionFilter(frozenset({"anti_patterns"})),
-        )  # fmt: skip
-        assert "anti-skip" in {each.id for each in warnings.told["anti_patterns"]}

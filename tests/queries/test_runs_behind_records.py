@@ -66,16 +66,6 @@ def test_successes_and_failures_with_its_tools_count_and_others_do_not(store):
     assert found.flow.moves[0].times == 5
 
 
-def test_outcomes_that_name_it_count_whatever_they_used(store):
-    """And only the newest are returned."""
-    teach(store, bookings(2))
-    make_records(store, now=NOW + DAY)
-    teach(store, [run(5, "call", competence_id=RECORD)], first=NOW + 2 * DAY)
-    assert behind(store).runs[0].tools == ("call",)
-    newest = behind(store, limit=2)
-    assert (len(newest.runs), newest.are_more) == (2, True)
-
-
 def test_what_a_run_was_handed_says_what_it_followed(store):
     """A pattern by its name, a procedure by its tools; of a memory no run tells."""
     teach(store, bookings(2))

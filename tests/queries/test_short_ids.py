@@ -1,8 +1,5 @@
 """Short ids: a beginning stands for the one id that has it, and for no other."""
 
-from random import Random
-from uuid import UUID
-
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -10,7 +7,6 @@ from sqlalchemy import Column, MetaData, String, Table, create_engine, insert, t
 
 from trackrecord.errors import AmbiguousId, UnknownId
 from trackrecord.resources.access.short_ids import (
-    ids_near,
     matching,
     nearest_id,
     only_match,
@@ -19,10 +15,6 @@ from trackrecord.resources.access.short_ids import (
     shortened_run_ids,
     whole_id,
 )
-from trackrecord.resources.experience.memories import whole_memory_id
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.tables import memories
 
 _IDS = st.lists(st.text("ab1-", min_size=1, max_size=12), unique=True, max_size=20)
 
@@ -83,21 +75,6 @@ def test_a_short_id_of_a_captured_run_is_short():
     assert shortened_run_ids([run, plain]) == {run: "540a8f92:7210", plain: "tau-benc"}
 
 
-def test_an_ambiguous_beginning_lists_five_ids_on_one_line():
-    """And says that there are more."""
-    with pytest.raises(AmbiguousId) as caught:
-        only_match("abcd", [f"abcd{n}" for n in range(7)])
-    assert str(caught.value) == (
-        "'abcd' is ambiguous: abcd0, abcd1, abcd2, abcd3, abcd4, …; type more characters"
-    )
-
-
-def test_what_all_ids_of_records_begin_with_does_not_count():
-    """Eight characters of the digest are shown."""
-    ids = ["skill-0123456789abcdef", "skill-fedcba9876543210"]
-    assert shortened(ids) == {ids[0]: "skill-01234567", ids[1]: "skill-fedcba98"}
-
-
 @pytest.mark.parametrize(
     ("typed", "nearest"),
     [
@@ -112,38 +89,3 @@ def test_the_nearest_id_is_the_one_that_was_probably_meant(typed, nearest):
     """Whole or shortened, without what all ids of records begin with, in any letter case."""
     known = ["split-by-component", "split-by-file-type", "skill-0123456789abcdef"]
     assert nearest_id(typed, known) == nearest
-
-
-@given(_IDS, st.text("ab1-", max_size=12))
-def test_the_nearest_id_is_a_known_one(ids, typed):
-    """Or there is none; an id itself is its own nearest."""
-    assert nearest_id(typed, ids) in (None, *ids)
-    assert all(nearest_id(each, ids) == each for each in ids)
-
-
-@pytest.mark.parametrize("place", [0, 17, 35])
-def test_the_nearest_of_many_ids_is_found_among_few_of_them(store, place):
-    """Wherever the slip is: a mistyped id is compared with a bounded number of a large table's."""
-    ids = [str(UUID(int=Random(number).getrandbits(128))) for number in range(3000)]
-    with writing(store) as connection:
-        (row,) = ensure_projects(connection, ["shop"]).values()
-        connection.execute(
-            insert(memories),
-            [
-                {
-                    "project_id": row, "memory_id": each, "text": "t", "type": "memory",
-                    "confidence": 0.5, "created_at": 0.0, "changes": 1, "changed_at": 0.0,
-                    "standing": 0.0, "size_class": 0,
-                }
-                for each in ids
-            ],
-        )  # fmt: skip
-    meant = ids[1234]
-    other = "e" if meant[place] != "e" else "d"
-    typed = meant[:place] + other + meant[place + 1 :]
-    with reading(store) as connection:
-        near = ids_near(connection, memories.c.memory_id, memories.c.project_id == row, typed)
-        assert len(near) <= 1500
-        with pytest.raises(UnknownId) as caught:
-            whole_memory_id(connection, "shop", typed)
-    assert caught.value.nearest == meant

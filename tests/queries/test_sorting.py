@@ -9,19 +9,6 @@ from hypothesis import strategies as st
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.experience import patterns
-from trackrecord.resources.figures.effect import EFFECT_KINDS
-from trackrecord.resources.operation.news import NEWS
-from trackrecord.resources.operation.tokens import TOKENS
-from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
-from trackrecord_door.api.endpoint_table import RESOURCES
-
-EVERY = [EFFECT_KINDS, NEWS, CONSOLIDATION_RUNS]
-EVERY += [
-    each.sorting
-    for resource in (*RESOURCES, TOKENS)
-    for each in resource.operations
-    if each.sorting is not None
-]
 
 
 @dataclass(frozen=True)
@@ -55,27 +42,11 @@ def test_entries_stand_in_the_order_whatever_order_they_come_in(things, is_desce
     assert ranks == sorted(ranks)
 
 
-@given(_THINGS)
-def test_without_an_order_entries_stay_as_they_come(things):
-    """The order of the question itself, such as best first."""
-    assert THINGS.sorted(things, None) == things
-
-
 def test_a_minus_turns_the_order_round_and_underscores_are_hyphens():
     """As in the fields of JSON."""
     assert PATTERNS.order("rate") == Order("rate")
     assert PATTERNS.order("-last_seen") == PATTERNS.order("-last-seen") == Order("last-seen", True)
     assert str(PATTERNS.order("-last_seen")) == "-last-seen"
-
-
-@pytest.mark.parametrize("sorting_of", EVERY, ids=lambda each: each.things)
-def test_every_key_is_written_in_one_way(sorting_of):
-    """Lower case words with hyphens; what it is written as stands for it again."""
-    for key in sorting_of.keys:
-        assert key.replace("-", "").isalpha()
-        assert key == key.lower()
-        for text in (key, f"-{key}"):
-            assert str(sorting_of.order(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.store.teaching import learn_reports
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
 from trackrecord.resources.operation.flow import Flow
-from trackrecord.resources.operation.status import _learnt, _verdict, counted
+from trackrecord.resources.operation.status import _learnt, _verdict
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.server_urls import without_password
 from trackrecord.store.database.engine import reading
@@ -68,13 +68,6 @@ def test_the_verdict_is_one_sentence_about_what_matters(changed, said):
     """Whether outcomes are learnt, and what to look into."""
     assert said in _of(**changed)
     assert "\n" not in _of(**changed)
-
-
-def test_numbers_agree_with_their_nouns():
-    """One candidate, two candidates, none."""
-    assert [counted(n, "candidate") for n in (0, 1, 2)] == [
-        "0 candidates", "1 candidate", "2 candidates",
-    ]  # fmt: skip
 
 
 def taught(store, project, patterns):

@@ -1,6 +1,5 @@
 """Agents and the daemon read one declaration: equal values, and the same line when one is wrong."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trackrecord.errors import SettingsError
-from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.agent_settings import (
     DAEMONS_OWN,
     DAEMONS_SERVICES,
@@ -69,30 +67,6 @@ def test_both_read_alike(variables, unknown):
         _check_alike()
 
 
-_toml_values = (
-    st.integers(-5, 10**6) | st.floats() | st.booleans() | _texts | st.lists(_texts, max_size=2)
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(values=st.dictionaries(_names, _toml_values, max_size=4))
-def test_both_read_files_alike(tmp_path, values):
-    """The same for the user's file."""
-    file = tmp_path / "mine.toml"
-    lines = [f"{name.replace('__', '.')} = {_toml(value)}\n" for name, value in values.items()]
-    file.write_text("".join(lines), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRACKRECORD_CONFIG", str(file))
-        _check_alike()
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    # JSON's spelling is TOML's, but for these two characters.
-    return str(value) if isinstance(value, float) else json.dumps(value).replace("\x7f", "\\u007f")
-
-
 def _check_alike() -> None:
     agent, daemon = _outcome(load_agent_settings), _outcome(load_settings)
     assert "\n" not in str(agent)
@@ -104,14 +78,6 @@ def _check_alike() -> None:
     else:
         for field in fields(AgentSettings):
             assert getattr(agent, field.name) == getattr(daemon, field.name)
-
-
-@pytest.mark.parametrize("name", [*PLAIN, *NUMBERS])
-def test_no_value_makes_settings_crash(name, monkeypatch):
-    """Whatever a variable holds: a value, or one line."""
-    for text in ("x", "[" * 5000, "-1", "nan", "9" * 5000, "\udcff", "{}", "null", " "):
-        monkeypatch.setenv(ENV_PREFIX + name.upper(), text)
-        _check_alike()
 
 
 @pytest.mark.parametrize(
@@ -133,15 +99,6 @@ def test_an_unknown_variable_is_refused_by_both(name, meant, monkeypatch):
         hint = f"did you mean {ENV_PREFIX}{meant}?"
     line = f"unknown setting {ENV_PREFIX}{name}; {hint}"
     assert _outcome(load_agent_settings) == _outcome(load_settings) == line
-
-
-@pytest.mark.parametrize("load", [load_agent_settings, load_settings])
-def test_a_projects_name_is_as_on_the_wire(load):
-    """NUL, no characters, and more than 128 are refused in one line."""
-    for name in ("a\0b", "", "x" * 129, "\ud800"):
-        with pytest.raises(SettingsError, match="setting project: "):
-            load(project=name)
-    assert load(project="x" * 128).project == "x" * 128
 
 
 def test_an_agent_knows_the_names_of_the_daemons_settings():
@@ -204,16 +161,3 @@ def test_secrets_are_not_shown():
     assert "sekret" not in repr(load_settings(redis_url=url, database_url=database))
     key = {"api_key": "sekret"}
     assert "sekret" not in repr(load_settings(embeddings=key))
-
-
-def test_rules_are_those_of_the_settings():
-    """Each set of rules, with the numbers that are set."""
-    changed = load_settings(
-        scoring={"fast_ms": 5}, decay={"half_life_days": 3}, memories={"confidence": 0.7},
-        strategies=[{"name_en": "Split by tenant"}],
-    )  # fmt: skip
-    for field in fields(Rules):
-        assert getattr(changed.rules, field.name) == getattr(changed, field.name)
-    assert (changed.rules.scoring.fast_ms, changed.rules.decay.half_life_days) == (5, 3.0)
-    assert changed.rules.recorded.scoring is changed.scoring
-    assert load_settings().rules == Rules()

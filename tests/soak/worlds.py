@@ -9,7 +9,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +23,7 @@ import redis
 from sqlalchemy import Engine, func, select
 
 from tests.soak.ledger import Attacker, Fleet, Ledger, Sent
+from tests.support.processes import free_port
 from trackrecord.errors import TrackrecordError
 from trackrecord.process.python_command import python_command
 from trackrecord.redis.client import agent_client
@@ -86,7 +86,7 @@ class World:
         self.settings: Settings = load_settings(
             home=home or folder / "home",
             spool_folder=folder / "spool",
-            http={"port": _free_port()},
+            http={"port": free_port()},
             **_QUICK,
             **settings,
         )
@@ -466,9 +466,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").splitlines()
     return lines[-1][:300] if lines else "its log is empty"
-
-
-def _free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])

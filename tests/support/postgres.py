@@ -306,6 +306,18 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
+@pytest.fixture
+def engine(store_url: str, opened: Callable[[str], Engine]) -> Engine:
+    """A migrated store without a row; the test runs on each dialect."""
+    return opened(store_url)
+
+
+@pytest.fixture
+def store(engine: Engine) -> Engine:
+    """The same by another name."""
+    return engine
+
+
 @pytest.fixture(params=list(ALL))
 def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """URL of a database without a table, for tests of migrations; on each dialect."""

@@ -12,12 +12,6 @@ from trackrecord.store.transfer.importing import ImportedProject
 
 
 @pytest.fixture
-def store(store_url: str, opened: Callable[[str], Engine]) -> Engine:
-    """A migrated store without a row; the test runs on each dialect."""
-    return opened(store_url)
-
-
-@pytest.fixture
 def imported(tmp_path: Path) -> Callable[..., ImportedProject]:
     """Imports an export, given as bytes, into a store."""
 

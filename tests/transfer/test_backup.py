@@ -93,22 +93,6 @@ def test_a_restored_store_is_newer_than_what_was_cached_from_the_one_before(tmp_
         assert ids_in(engine) == {"oa"}
 
 
-def test_others_see_the_old_store_or_the_restored_one(tmp_path):
-    """A reader keeps its state to the end of its transaction; a writer is waited for."""
-    with sqlite_store(tmp_path) as engine:
-        teach(engine, [outcome("a")])
-        write_backup(engine, tmp_path / "backup")
-        teach(engine, [outcome("b")])
-        other = connect_store(str(engine.url))
-        with reading(other) as connection:
-            count = text("SELECT count(*) FROM outcomes")
-            assert connection.execute(count).scalar() == 2
-            restore_backup(engine, tmp_path / "backup", now=time.time())
-            assert connection.execute(count).scalar() == 2
-        assert ids_in(other) == {"oa"}
-        other.dispose()
-
-
 def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
     """A text, another database, one of a newer version, a damaged one, and one that is there.
 
@@ -171,16 +155,6 @@ def test_a_backup_with_another_schema_is_refused(tmp_path, change):
         with pytest.raises(TransferRefused, match="another schema"):
             restore_backup(engine, file, now=time.time())
         assert ids_in(engine) == {"o1"}
-
-
-def test_a_pipe_is_no_backup(tmp_path):
-    """It would be waited for."""
-    os.mkfifo(tmp_path / "backup")
-    with (
-        sqlite_store(tmp_path / "one") as engine,
-        pytest.raises(TransferRefused, match="not a regular file"),
-    ):
-        restore_backup(engine, tmp_path / "backup", now=time.time())
 
 
 def test_no_schema_is_trusted(tmp_path):

@@ -131,20 +131,6 @@ def _told(store, command, project):
     return asked_for(_url(store), *command, "--project", project, "--json")
 
 
-def test_importing_twice_changes_nothing(store, imported):
-    """Neither at once nor after the project has gone on."""
-    History(store, 2).go_on(8)
-    data = exported(store)
-    imported(store, data, "again")
-    before = _rows(store)
-    assert imported(store, data, "again").was_there
-    assert _rows(store) == before
-    History(store, 3, "again").go_on(2)
-    before = _rows(store)
-    assert imported(store, data, "again").was_there
-    assert _rows(store) == before
-
-
 def test_a_project_with_data_is_not_mixed_with_an_export(store, target, imported):
     """The message says the way out; nothing changes."""
     History(store, 2).go_on(3)
@@ -234,15 +220,6 @@ def test_a_forgotten_source_or_task_does_not_come_back(store, imported, what, na
     told.forget(what, name, NOW + 1)
     _is_refused(store, imported, data, "a copy")
     assert not imported(store, exported(store), "a copy").was_there
-
-
-def test_an_export_of_what_was_never_forgotten_is_taken(store, target, imported):
-    """The same ids of another project are not what was forgotten."""
-    _told_by_two(store)
-    told = Told(target, RULES, "another")
-    told.learn([{"outcome_id": "o-1", "task_id": "t-1", "source": "bob", "success": True}], NOW)
-    told.forget("source", "bob", NOW + 1)
-    assert not imported(target, exported(store)).was_there
 
 
 def _told_by_two(store):

@@ -50,7 +50,25 @@ _entries = st.lists(
 )
 
 
-@given(_entries, st.randoms(use_true_random=False))
+_SPEAKERS = st.sampled_from(["mine", "theirs", "third"])
+_words = st.lists(
+    st.builds(
+        lambda reporter, success, at, kind, tells: entry(
+            success, at=at, outcome_source=kind, reporter=reporter,
+            **({"strategy": f"of {reporter}"} if tells and reporter == "mine" else {}),
+        ),
+        _SPEAKERS,
+        st.sampled_from([True, False, None]),
+        st.sampled_from([NOW, NOW + 5, NOW + 9]),
+        st.sampled_from(["evaluator", "explicit", "tests", "heuristic"]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)  # fmt: skip
+
+
+@given(_entries | _words, st.randoms(use_true_random=False))
 def test_neither_order_nor_repetition_makes_a_difference(entries, chance: random.Random):
     """The same record from the same set."""
     shuffled = entries + chance.sample(entries, chance.randint(0, len(entries)))
@@ -58,7 +76,7 @@ def test_neither_order_nor_repetition_makes_a_difference(entries, chance: random
     assert join(shuffled) == join(entries)
 
 
-@given(_entries, st.randoms(use_true_random=False))
+@given(_entries | _words, st.randoms(use_true_random=False))
 def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Random):
     """One by one, with only what was kept so far, or all at once."""
     kept = ()
@@ -237,34 +255,6 @@ def test_an_entry_without_a_moment_ended_when_it_was_received():
     early = OutcomeEntry(entry(timestamp=..., tool_graph=CALLS).body, NOW + 3)
     late = OutcomeEntry(early.body, NOW + 50)
     assert joined(late, early, entry(False, at=NOW + 60))["timestamp"] == NOW + 3
-
-
-_SPEAKERS = st.sampled_from(["mine", "theirs", "third"])
-_words = st.lists(
-    st.builds(
-        lambda reporter, success, at, kind, tells: entry(
-            success, at=at, outcome_source=kind, reporter=reporter,
-            **({"strategy": f"of {reporter}"} if tells and reporter == "mine" else {}),
-        ),
-        _SPEAKERS,
-        st.sampled_from([True, False, None]),
-        st.sampled_from([NOW, NOW + 5, NOW + 9]),
-        st.sampled_from(["evaluator", "explicit", "tests", "heuristic"]),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=8,
-)  # fmt: skip
-
-
-@given(_words, st.randoms(use_true_random=False))
-def test_several_speakers_in_any_order(entries, chance: random.Random):
-    """The same record one by one, with what was kept so far, or all at once."""
-    kept = ()
-    for each in chance.sample(entries, len(entries)):
-        found = join([*kept, each])
-        kept = found.entries
-    assert found == join(entries)
 
 
 @given(_words)
