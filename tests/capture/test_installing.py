@@ -31,7 +31,7 @@ from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.replacing import replace_file
 from trackrecord_capture.agents.runtime import hook_prefix, wrapper_path
-from trackrecord_capture.agents.toml_block import add_lines, remove_lines
+from trackrecord_capture.sources.codex.installation import add_lines, remove_lines
 from trackrecord_door.access.tokens import reporting_token, with_own_token
 
 HOME = Path("/home/u/track record")

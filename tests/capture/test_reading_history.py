@@ -13,8 +13,13 @@ import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.history.reading import SILENT_S, LogReading, has_news, read_and_publish
-from trackrecord_capture.history.saved_outputs import with_saved_outputs
+from trackrecord_capture.history.reading import (
+    SILENT_S,
+    LogReading,
+    has_news,
+    read_and_publish,
+    with_saved_outputs,
+)
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
 from trackrecord_capture.sources.json_lines import read_lines
 from trackrecord_capture.sources.log_files import logs_in

@@ -30,8 +30,7 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
-from trackrecord.store.outcomes.as_of import OUTCOME_IS_CURRENT
-from trackrecord.store.outcomes.entries import entries_of
+from trackrecord.store.outcomes.entries import OUTCOME_IS_CURRENT, entries_of
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.process_rates import read_snapshot

@@ -7,7 +7,7 @@ from enum import StrEnum
 from sqlalchemy import Connection, func, insert, select, update
 
 from ..memories.read import CHUNK
-from ..outcomes.as_of import OUTCOME_IS_CURRENT
+from ..outcomes.entries import OUTCOME_IS_CURRENT
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import outcomes, projects
 from .tables import exposures, lesson_decisions

@@ -9,8 +9,7 @@ from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
 from ..database.engine import dialect_of
-from ..outcomes.as_of import OUTCOME_IS_CURRENT, current_as_of
-from ..outcomes.entries import rows_of_commit
+from ..outcomes.entries import OUTCOME_IS_CURRENT, current_as_of, rows_of_commit
 from ..outcomes.tables import outcomes
 from .tables import listed_runs, runs
 

@@ -21,7 +21,7 @@ from ..ledger.read import number_of
 from ..ledger.receipts import OUTCOME, naming, unpack
 from ..ledger.subjects import CRITERION, verdict_in
 from ..ledger.tables import receipts
-from ..outcomes.as_of import OUTCOME_IS_CURRENT
+from ..outcomes.entries import OUTCOME_IS_CURRENT
 from ..outcomes.tables import feedback, outcomes
 
 FEEDBACK_SHOWN: Final = 10

@@ -17,7 +17,7 @@ from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
 from ..database.leases import for_update
 from ..database.upsert import insert_rows
-from ..outcomes.as_of import OUTCOME_IS_CURRENT
+from ..outcomes.entries import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from .read import CHUNK
 from .tables import past_tasks

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, delete, literal, select
+from sqlalchemy import ColumnElement, Connection, Select, delete, literal, or_, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.join import OutcomeEntry
@@ -14,6 +14,23 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.upsert import insert_rows
 from .tables import outcome_commits, outcome_entries, outcomes
+
+OUTCOME_IS_CURRENT: Final[ColumnElement[bool]] = outcomes.c.replaced_at == 0
+
+
+def current_as_of(
+    replaced_at: ColumnElement[float | None], at: float | None
+) -> ColumnElement[bool]:
+    """Return whether a row had not been replaced yet, by a column that is NULL until then.
+
+    Args:
+        replaced_at: the column.
+        at: a past moment; None for now.
+    """
+    if at is None:
+        return replaced_at.is_(None)
+    return or_(replaced_at.is_(None), replaced_at > at)
+
 
 _AT_ONCE: Final = 500
 _DIGEST_BYTES: Final = 16

@@ -17,7 +17,7 @@ from ..ledger.read import own_items
 from ..ledger.receipts import OUTCOME, read_receipts
 from ..ledger.subjects import PATTERN
 from ..ledger.tables import items, receipts
-from ..outcomes.as_of import OUTCOME_IS_CURRENT
+from ..outcomes.entries import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
 from ..patterns.read import read_standings
 

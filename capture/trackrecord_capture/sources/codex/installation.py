@@ -7,17 +7,73 @@ nothing that the session's rollout does not.
 import json
 import re
 import shutil
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ...agents.draft import Draft, DraftRefused, Receipt, is_undone, opened, receipt_of
+from ...agents.draft import Draft, DraftRefused, Receipt, is_undone, opened, receipt_of, without_bom
 from ...agents.hook_entries import Groups, add_entries, has_entries, our_places, restore
 from ...agents.installed import Chosen, Installed
+from ...agents.json_text import Edit
 from ...agents.mcp_entry import NAME as MCP_NAME
 from ...agents.plan import Installation, Plan, change_of
 from ...agents.runtime import REMIND, hook_command, hook_prefix, mcp_path, wrapper_path
-from ...agents.toml_block import add_lines, document, remove_lines
 from ..log_files import home_of
+
+BEGIN: Final = "# >>> trackrecord: `trackrecord uninstall` removes these lines"
+END: Final = "# <<< trackrecord"
+# What editors look for on the first line.
+_DIRECTIVE: Final = re.compile(r"#:[^\n]*\n")
+
+
+def document(draft: Draft) -> Mapping[str, Any]:
+    """Return the parsed document of a file.
+
+    Raises:
+        DraftRefused: it is not valid TOML.
+    """
+    try:
+        return tomllib.loads(without_bom(draft.text or "")[1])
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        message = f"{draft.path} is not valid TOML ({error}): left alone"
+        raise DraftRefused(message) from None
+
+
+def add_lines(draft: Draft, lines: Sequence[str]) -> None:
+    """Put lines at the top, between two marks.
+
+    Raises:
+        DraftRefused: the file would not be valid with them.
+    """
+    text = draft.text or ""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    bom, rest = without_bom(text)
+    found = _DIRECTIVE.match(rest)
+    at = len(bom) + (found.end() if found else 0)
+    block = "".join(line + newline for line in (BEGIN, *lines, END))
+    draft.apply([Edit(at, at, block)])
+    document(draft)
+
+
+def remove_lines(draft: Draft, is_ours: re.Pattern[str]) -> None:
+    """Remove the marks and our lines, even if they were moved.
+
+    Raises:
+        DraftRefused: the file is not valid TOML, before or afterwards.
+    """
+    if draft.text is None:
+        return
+    document(draft)
+    edits, at = [], 0
+    for line in draft.text.splitlines(keepends=True):
+        if line.strip() in (BEGIN, END) or is_ours.fullmatch(line.strip()):
+            edits.append(Edit(at, at + len(line), ""))
+        at += len(line)
+    draft.had_ours = draft.had_ours or bool(edits)
+    draft.apply(edits)
+    document(draft)
+
 
 NAME: Final = "codex"
 LABEL: Final = "Codex"
