@@ -65,8 +65,7 @@ class AgentSettings:
         stream_shards: number of shards that the stream and the keys of projects are divided into,
             by project: the same for all agents and workers. More than one is for a Redis Cluster.
         redis_replicas: how many replicas must have an outcome before it counts as sent; until then
-            it stays in the spool. With 0, a master that dies may lose outcomes that it had just
-            acknowledged.
+            it stays in the spool. With 0, a master that dies may lose the newest.
         redis_connect_timeout_s: how long an agent waits for a connection to Redis.
         redis_timeout_s: how long an agent waits for a reply from Redis.
         max_body_bytes: largest size of an outcome's body.
@@ -78,8 +77,7 @@ class AgentSettings:
             `spool` in `home` is used.
         spool_max_bytes: maximum size of the whole spool. Outcomes that do not fit are dropped.
         holdout: share of tasks that `rankings()` and `context()` give nothing, so that the effect
-            of advice can be measured. Decided by a hash of the project and the `task_id`.
-            `trackrecord effect --enable` and `--disable` go before it.
+            of advice can be measured. `trackrecord effect --enable` and `--disable` go before it.
         explore: how much entries that are little known are tried: not at all (`off`), cautiously
             (`some`), or as often as each may be the best (`full`).
     """

@@ -54,8 +54,7 @@ class DaemonSettings(AgentSettings):
 
     Attributes:
         broker_url: URL of the Redis server of Celery's wake-ups, if it is not that of `redis_url`.
-            A Redis Cluster cannot carry them: beside one it must be set. What it holds may be lost
-            at any time.
+            Beside a Redis Cluster it must be set.
         database_url: URL of the database, `sqlite:///…` or `postgresql://…`. If unset,
             `trackrecord.db` in `home` is used.
         database_timeout_s: how long a transaction waits for a lock. After that its batch is tried
@@ -63,8 +62,7 @@ class DaemonSettings(AgentSettings):
         batch_size: maximum number of outcomes in one transaction of a worker.
         claim_idle_s: how long a worker must be silent before another worker takes over its entries.
         rankings_max_age_s: age at which cached rankings are computed again even without new
-            outcomes. The longer a project has had none, the later this is: as long again, and six
-            hours at most.
+            outcomes. In a quiet project it is later, six hours at most.
         worker_concurrency: number of processes of one Celery worker. If unset, a worker has two,
             and that of `trackrecord up` two threads in one process with beat.
         consolidation_crontab: when consolidation runs, as a crontab: minute, hour, day of the

@@ -17,8 +17,7 @@ class RetentionSettings:
     Attributes:
         bodies_days: after how many days the texts of an outcome are removed: prompts, arguments,
             results and errors of calls. What lessons and commands are counted from stays until
-            outcomes_days: the beginnings of command lines, names of files, lines of errors. If
-            unset, texts are kept for ever.
+            outcomes_days.
         outcomes_days: after how many days an outcome is removed; what it counts for stays in the
             sums. If unset, outcomes are kept for ever.
     """
@@ -104,15 +103,11 @@ class HttpSettings:
             made first: `token`, or one that `trackrecord token create` made.
         port: port to listen on; 0 for any free port.
         token: the server's own token, for everything in every project, in place of the one that
-            it makes for itself; at least 16 characters. Requests carry it, or a token that
-            `trackrecord token create` made, as `Authorization: Bearer …` or as the password of
-            basic authentication.
+            it makes for itself; at least 16 characters.
         open_to_local_users: let every user and every program of this machine read and decide
-            everything without a token. Only for an address that other machines cannot reach, and
-            for a machine with one user.
+            everything without a token. Only for a machine with one user.
         names: with `open_to_local_users`, further host names under which the server may be
-            addressed without a token, for example `["host.docker.internal"]`. Any other name than
-            this machine's own is refused, because a web page could stand behind it.
+            addressed without a token, for example `["host.docker.internal"]`.
     """
 
     host: str = "127.0.0.1"
