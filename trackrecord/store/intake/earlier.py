@@ -15,6 +15,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Double,
     Index,
@@ -42,6 +43,7 @@ from trackrecord.wire.outcome import decode_outcome
 
 from ..database.engine import dialect_of
 from ..database.metadata import Id, columns
+from ..database.upsert import Columns
 from ..ledger.ledger import Entry, Ledger
 from ..ledger.read import own_items
 from ..ledger.receipts import OUTCOME, REMOVED, Counted, Receipt
@@ -95,6 +97,7 @@ criteria: Final = _table(
     Column("id", Id, primary_key=True),
     Column("project_id", BigInteger, nullable=False),
     Column("name", String(MAX_NAME), nullable=False),
+    Column("last_validated", Double),
 )
 pattern_speakers: Final = _table("pattern_speakers", Column("speaker", String(300)))
 observations: Final = _table(
@@ -177,6 +180,14 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
         ledger = Ledger(connection, bases)
         ledger.add([*feedback_entries(connection, each)])
         ledger.write()
+    seen = select(criteria.c.last_validated).where(
+        criteria.c.project_id == items.c.project_id, criteria.c.name == items.c.name
+    )
+    connection.execute(
+        update(items)
+        .where(items.c.subject == CRITERION, items.c.project_id.in_(select(criteria.c.project_id)))
+        .values(last=seen.scalar_subquery())
+    )
     first = select(func.min(removed_days.c.day) * DAY).where(
         removed_days.c.project_id == projects.c.id
     )
@@ -208,44 +219,57 @@ class _Filling:
         self._patterns = {
             row: name for row, *name in connection.execute(query.where(own_items(None, PATTERN)))
         }
-        self._criteria = {row: name for row, *name in connection.execute(select(criteria))}
+        self._ids = {(own[0], PATTERN, own[1]): row for row, own in self._patterns.items()}
+        self._criteria = {row: name for row, *name, _ in connection.execute(select(criteria))}
 
     def add(self, chunk: Sequence[Row[Any]]) -> None:
         """Count the outcomes of some rows that follow each other."""
         said: dict[int, list[tuple[int, Said]]] = {row.id: [] for row in chunk}
         speakers: dict[int, str] = {}
-        for row in self._told(observations, chunk):
-            cell = cell_in(row.verdict) + (CLAIMED if row.is_claim else VERIFIED)
-            name = self._patterns[row.pattern_id][1]
-            said[row.outcome].append((PATTERN, (name, cell, 1, "", "")))
-            speakers[row.outcome] = row.speaker
-        for row in self._told(criterion_feedback, chunk):
-            name = self._criteria[row.criterion_id][1]
-            said[row.outcome].append((CRITERION, (name, cell_in(row.verdict), row.value, "", "")))
-        for row in chunk:
-            said[row.id] += self._own(row)
+        seen, told, patterns = observations.c, criterion_feedback.c, self._patterns
+        verdicts = (seen.pattern_id, seen.verdict, seen.is_claim, seen.speaker)
+        for outcome, pattern, verdict, is_claim, speaker in self._told(chunk, seen, *verdicts):
+            if outcome in said:
+                cell = cell_in(verdict) + (CLAIMED if is_claim else VERIFIED)
+                said[outcome].append((PATTERN, (patterns[pattern][1], cell, 1, "", "")))
+                speakers[outcome] = speaker
+        values = (told.criterion_id, told.verdict, told.value)
+        for outcome, criterion, verdict, value in self._told(chunk, told, *values):
+            if outcome in said:
+                row = (self._criteria[criterion][1], cell_in(verdict), value, "", "")
+                said[outcome].append((CRITERION, row))
+        for of in chunk:
+            said[of.id] += self._own(of)
         silent = [row.id for row in chunk if row.id not in speakers]
         speakers |= self._speakers(silent)
+        entries = [
+            Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
+            for row in chunk
+            if not row.replaced_at
+        ]
         ledger = Ledger(self._connection, self._bases)
-        ledger.add(
-            [
-                Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
-                for row in chunk
-                if not row.replaced_at
-            ]
-        )
+        self._ids |= ledger.name([each for each in entries if self._has_new(each)])
+        ledger.add_named(entries, self._ids)
         ledger.write()
 
-    def _told(self, table: Table, chunk: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
-        own = table.c.outcome.between(chunk[0].id, chunk[-1].id)
-        known = {row.id for row in chunk}
-        query = select(table).where(own, table.c.replaced_at.is_(None))
-        return [row for row in self._connection.execute(query) if row.outcome in known]
+    def _has_new(self, entry: Entry) -> bool:
+        project, ids = entry.project_id, self._ids
+        return (project, SPEAKER_ITEM, entry.speaker) not in ids or any(
+            (project, subject, row[0]) not in ids for subject, row in entry.rows
+        )
+
+    def _told(
+        self, chunk: Sequence[Row[Any]], of: Columns, *wanted: ColumnElement[Any]
+    ) -> Sequence[Any]:
+        own = of.outcome.between(chunk[0].id, chunk[-1].id)
+        query = select(of.outcome, *wanted).where(own, of.replaced_at.is_(None))
+        return self._connection.execute(query).all()
 
     def _own(self, row: Row[Any]) -> Iterator[tuple[int, Said]]:
-        if row.verdict is not None and not row.names_criteria:
+        defaults = self._defaults.get(row.project_id, ())
+        if defaults and row.verdict is not None and not row.names_criteria:
             value = feedback_value(Verdict(row.verdict), row.raw_score)
-            for name in self._defaults.get(row.project_id, ()):
+            for name in defaults:
                 yield CRITERION, (name, cell_in(row.verdict), value, "", "")
         yield DAY_ITEM, day_row(row.ended_at, row.success)
 
