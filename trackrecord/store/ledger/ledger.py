@@ -108,15 +108,11 @@ class Ledger:
     Args:
         connection: within a writing transaction that holds the bases.
         bases: what the sums of each project are relative to.
-
-    Attributes:
-        taken_from: the speakers from whom something was taken back.
     """
 
     def __init__(self, connection: Connection, bases: Mapping[int, Bases]) -> None:
         self._connection = connection
         self._bases = bases
-        self.taken_from: set[int] = set()
         self._by_number = {each.number: each for each in subjects.SUBJECTS}
         self._sums: dict[tuple[int, int, int], list[float]] = {}
         # When the newest of each item's entries had ended that were added, and taken back.
@@ -220,7 +216,6 @@ class Ledger:
         for receipt in taken(self._connection, project_id, conditions):
             self._post(project_id, receipt, -1)
             touched.update(row[0] for row in receipt.rows)
-            self.taken_from.add(receipt.speaker)
         return frozenset(touched)
 
     def write(self) -> None:
