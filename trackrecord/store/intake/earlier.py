@@ -11,30 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Double,
-    Index,
-    MetaData,
-    Row,
-    Select,
-    String,
-    Table,
-    Text,
-    cast,
-    false,
-    func,
-    insert,
-    literal,
-    select,
-    text,
-    true,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Connection, Row, Table, select
 
 from trackrecord.learning.criteria.weights import MAX_NAME, feedback_value
 from trackrecord.learning.numbers.decay import DAY, Bases
@@ -60,7 +38,7 @@ from ..ledger.subjects import (
     cell_in,
     cell_of,
     day_row,
-)
+)  # fmt: skip
 from ..ledger.subjects import Row as Said
 from ..ledger.tables import items
 from ..outcomes.feedback.feedback import feedback_entries
@@ -74,7 +52,7 @@ _ANY_SIZE: Final = 2**31
 _BODIES: Final = 200
 
 # In an import they are there until it ends; columns that nobody reads are left out.
-metadata: Final = MetaData()
+metadata: Final = sa.MetaData()
 
 
 def _table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and indexes
@@ -84,49 +62,49 @@ def _table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and index
 patterns: Final = _table(
     "patterns",
     Column("id", Id, primary_key=True),
-    Column("project_id", BigInteger, nullable=False),
-    Column("slug", String(160), nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("content", Text, nullable=False),
-    Column("last_validated", Double),
-    *columns("reported_maturity decided_maturity", String(16)),
-    Column("reported_inverted", Boolean, nullable=False),
+    Column("project_id", sa.BigInteger, nullable=False),
+    Column("slug", sa.String(160), nullable=False),
+    Column("kind", sa.String(16), nullable=False),
+    Column("content", sa.Text, nullable=False),
+    Column("last_validated", sa.Double),
+    *columns("reported_maturity decided_maturity", sa.String(16)),
+    Column("reported_inverted", sa.Boolean, nullable=False),
 )
 criteria: Final = _table(
     "criteria",
     Column("id", Id, primary_key=True),
-    Column("project_id", BigInteger, nullable=False),
-    Column("name", String(MAX_NAME), nullable=False),
-    Column("last_validated", Double),
+    Column("project_id", sa.BigInteger, nullable=False),
+    Column("name", sa.String(MAX_NAME), nullable=False),
+    Column("last_validated", sa.Double),
 )
-pattern_speakers: Final = _table("pattern_speakers", Column("speaker", String(300)))
+pattern_speakers: Final = _table("pattern_speakers", Column("speaker", sa.String(300)))
 observations: Final = _table(
     "observations",
-    *columns("pattern_id outcome", BigInteger, nullable=False),
-    Column("ended_at", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
-    Column("success", Boolean, nullable=False, server_default=false()),
-    Column("replaced_at", Double),
-    Column("speaker", String(300), nullable=False, server_default=""),
-    Column("is_claim", Boolean, nullable=False, server_default=false()),
-    Column("times", BigInteger, nullable=False, server_default=text("1")),
-    Column("weight", Double, nullable=False, server_default=text("1")),
-    Index("ix_observations_outcome", "outcome"),
+    *columns("pattern_id outcome", sa.BigInteger, nullable=False),
+    Column("ended_at", sa.Double, nullable=False),
+    Column("verdict", sa.String(8), nullable=False),
+    Column("success", sa.Boolean, nullable=False, server_default=sa.false()),
+    Column("replaced_at", sa.Double),
+    Column("speaker", sa.String(300), nullable=False, server_default=""),
+    Column("is_claim", sa.Boolean, nullable=False, server_default=sa.false()),
+    Column("times", sa.BigInteger, nullable=False, server_default=sa.text("1")),
+    Column("weight", sa.Double, nullable=False, server_default=sa.text("1")),
+    sa.Index("ix_observations_outcome", "outcome"),
 )
 criterion_feedback: Final = _table(
     "criterion_feedback",
-    *columns("criterion_id outcome", BigInteger, nullable=False),
-    Column("ended_at", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
-    Column("value", Double, nullable=False),
-    Column("replaced_at", Double),
-    Column("times", BigInteger, nullable=False, server_default=text("1")),
-    Index("ix_criterion_feedback_outcome", "outcome"),
+    *columns("criterion_id outcome", sa.BigInteger, nullable=False),
+    Column("ended_at", sa.Double, nullable=False),
+    Column("verdict", sa.String(8), nullable=False),
+    Column("value", sa.Double, nullable=False),
+    Column("replaced_at", sa.Double),
+    Column("times", sa.BigInteger, nullable=False, server_default=sa.text("1")),
+    sa.Index("ix_criterion_feedback_outcome", "outcome"),
 )
 removed_days: Final = _table(
     "removed_days",
-    Column("project_id", BigInteger, nullable=False),
-    *columns("day ended_day outcomes successes without_verdict", BigInteger, nullable=False),
+    Column("project_id", sa.BigInteger, nullable=False),
+    *columns("day ended_day outcomes successes without_verdict", sa.BigInteger, nullable=False),
 )
 _TAKEN: Final = {
     items.c[after]: patterns.c[before]
@@ -147,8 +125,8 @@ def item_of(pattern: Mapping[Column[Any], Any]) -> dict[Column[Any], Any]:
 
 def take_patterns(connection: Connection) -> None:
     """Make the patterns of a store items, under the same numbers."""
-    taken = select(*_TAKEN.values(), literal(PATTERN))
-    connection.execute(insert(items).from_select([*_TAKEN, items.c.subject], taken))
+    taken = select(*_TAKEN.values(), sa.literal(PATTERN))
+    connection.execute(sa.insert(items).from_select([*_TAKEN, items.c.subject], taken))
     dialect_of(connection).continue_numbering(connection, items)
 
 
@@ -164,7 +142,7 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
         connection: within a writing transaction, in which patterns are items already.
         project_id: only those of this project; None for all.
     """
-    own = true() if project_id is None else projects.c.id == project_id
+    own = sa.true() if project_id is None else projects.c.id == project_id
     known = {row.id: row.name for row in connection.execute(select(projects).where(own))}
     bases = {row.project_id: bases_of(row) for row in connection.execute(select(decay_bases))}
     filling = _Filling(connection, bases)
@@ -173,7 +151,7 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
     filling.add_removed()
     for each in known:
         connection.execute(
-            update(feedback)
+            sa.update(feedback)
             .where(feedback.c.project_id == each, feedback.c.subject == "pattern")
             .values(is_waiting=False)
         )
@@ -184,19 +162,19 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
         criteria.c.project_id == items.c.project_id, criteria.c.name == items.c.name
     )
     connection.execute(
-        update(items)
+        sa.update(items)
         .where(items.c.subject == CRITERION, items.c.project_id.in_(select(criteria.c.project_id)))
         .values(last=seen.scalar_subquery())
     )
-    first = select(func.min(removed_days.c.day) * DAY).where(
+    first = select(sa.func.min(removed_days.c.day) * DAY).where(
         removed_days.c.project_id == projects.c.id
     )
-    connection.execute(update(projects).where(own).values(removed_from=first.scalar_subquery()))
+    connection.execute(sa.update(projects).where(own).values(removed_from=first.scalar_subquery()))
 
 
 def _chunks(connection: Connection, project_id: int | None) -> Iterator[Sequence[Row[Any]]]:
     of, last = outcomes.c, 0
-    query: Select[Any] = select(
+    query: sa.Select[Any] = select(
         of.id, of.project_id, of.ended_at, of.success, of.raw_score, of.verdict,
         of.names_criteria, of.replaced_at,
     ).order_by(of.id).limit(_CHUNK)  # fmt: skip
@@ -213,7 +191,8 @@ class _Filling:
         self._bases = bases
         rules = connection.execute(select(recorded_rules.c.project_id, recorded_rules.c.rules))
         self._defaults = {
-            project: tuple(json.loads(text).get("criteria.defaults", ())) for project, text in rules
+            project: tuple(json.loads(numbers).get("criteria.defaults", ()))
+            for project, numbers in rules
         }
         query = select(items.c.id, items.c.project_id, items.c.name)
         self._patterns = {
@@ -259,7 +238,7 @@ class _Filling:
         )
 
     def _told(
-        self, chunk: Sequence[Row[Any]], of: Columns, *wanted: ColumnElement[Any]
+        self, chunk: Sequence[Row[Any]], of: Columns, *wanted: sa.ColumnElement[Any]
     ) -> Sequence[Any]:
         own = of.outcome.between(chunk[0].id, chunk[-1].id)
         query = select(of.outcome, *wanted).where(own, of.replaced_at.is_(None))
@@ -316,7 +295,7 @@ class _Filling:
             yield project, "", (CRITERION, name, cell, row.times, row.value, row.ended_at)
         names = ("outcomes", "successes", "without_verdict")
         of = removed_days.c
-        sums = [cast(func.sum(of[name]), BigInteger).label(name) for name in names]
+        sums = [sa.cast(sa.func.sum(of[name]), sa.BigInteger).label(name) for name in names]
         key = (of.project_id, of.ended_day)
         for row in self._connection.execute(select(*key, *sums).group_by(*key)):
             failures = row.outcomes - row.successes - row.without_verdict
