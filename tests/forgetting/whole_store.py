@@ -107,8 +107,8 @@ class _Whole:
             "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
             "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),
             # The states noted last are those of a moment, as is the history of them.
-            "items": self._rows(
-                items, {"id": {}, "reported_maturity": {}, "reported_inverted": {}} | own
+            "items": self._items(
+                {"id": {}, "reported_maturity": {}, "reported_inverted": {}} | own
             ),
             "totals": self._totals(item),
             "receipts": self._receipts(item, outcome),
@@ -132,6 +132,14 @@ class _Whole:
         # Only of those that someone uses: what is empty is as good as not there.
         empty = [row for row in found["signatures"] if row[2] + row[3] == 0]
         return found | {"signatures": [row for row in found["signatures"] if row not in empty]}
+
+    def _items(self, names: dict[str, Any]) -> Rows:
+        """Return the items that something counts for, or that were decided upon."""
+        heard = {each.speaker for each in read_receipts(self._connection, self._project_id)}
+        counts = items.c.id.in_(select(totals.c.item)) | items.c.id.in_(heard)
+        is_seen = counts | items.c.decided_maturity.is_not(None)
+        query = select(items).where(items.c.project_id == self._project_id, is_seen)
+        return self._told(self._connection.execute(query), names)
 
     def _totals(self, item: dict[int, Any]) -> Rows:
         query = select(totals).where(totals.c.item.in_(sorted(item)))

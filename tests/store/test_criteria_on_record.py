@@ -4,9 +4,6 @@ import json
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.criteria.weights import CriterionStanding
@@ -102,22 +99,6 @@ def test_a_rebuild_computes_the_same_sums(store):
         )  # fmt: skip
     assert rebuilt.criteria == len(before)
     assert all_numbers(store) == before
-
-
-@given(st.data())
-@examples(max_examples=25)
-def test_neither_order_nor_repetition_nor_batches_matter(memory_store, data):
-    """Whatever the deliveries, the criteria are those of the outcomes."""
-    batch = a_mixture(20)
-    found = []
-    for order in (batch, data.draw(st.permutations(batch + batch[::3]))):
-        engine = memory_store()
-        cut = data.draw(st.integers(0, len(order)))
-        teach(engine, order[:cut])
-        teach(engine, order[cut:])
-        found.append(all_numbers(engine))
-        engine.dispose()
-    assert found[0] == found[1]
 
 
 def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):

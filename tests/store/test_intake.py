@@ -4,11 +4,8 @@ import random
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from tests.store.teaching import DAY, NOW, RULES, known, note_states_of, outcome, standings, teach
@@ -187,63 +184,3 @@ def test_workers_at_once_neither_wait_in_a_circle_nor_count_twice(store):
         sum(numbers[3:6]) for project in found.values() for numbers in project.patterns.values()
     )
     assert observed == 240 * 3
-
-
-@st.composite
-def deliveries(draw):
-    """Outcomes, and one way of delivering them: any order, some again, cut into batches."""
-    count = draw(st.integers(1, 14))
-    told = [
-        outcome(
-            number,
-            helpful=draw(st.booleans()),
-            project=draw(st.sampled_from(["a", "b"])),
-            timestamp=NOW - draw(st.integers(0, 400)) * DAY,
-            patterns=draw(st.lists(st.sampled_from(["x", "X", "y", "Ÿ z"]), max_size=3)),
-            tool_graph=[{"tool": "t"}] if draw(st.booleans()) else None,
-        )
-        for number in range(count)
-    ]
-    again = draw(st.lists(st.sampled_from(told), max_size=6))
-    delivered = draw(st.permutations(told + again))
-    cuts = sorted(draw(st.lists(st.integers(0, len(delivered)), max_size=4)))
-    edges = [0, *cuts, len(delivered)]
-    batches = [delivered[a:b] for a, b in pairwise(edges)]
-    return told, [batch for batch in batches if batch]
-
-
-@settings(max_examples=25)
-@given(deliveries())
-def test_order_batching_and_repetition_do_not_matter(memory_store, delivery):
-    """The state is that of one tidy delivery."""
-    told, batches = delivery
-    states = []
-    for plan in ([told], batches):
-        engine = memory_store()
-        for number, batch in enumerate(plan):
-            # The landmark differs, too: it is the time of a project's first batch.
-            teach(engine, batch, now=NOW + number)
-        states.append(known(engine, now=NOW + 100))
-        engine.dispose()
-    assert states[0] == states[1]
-
-
-def test_order_does_not_matter_on_either_database(store):
-    """The same, once, on the real databases: shuffled and repeated beside tidy."""
-    chance = random.Random(11)
-    told = [
-        {
-            "number": number,
-            "helpful": chance.random() < 0.6,
-            "patterns": [chance.choice("xyz")],
-            "timestamp": NOW - chance.random() * 300 * DAY,
-        }
-        for number in range(60)
-    ]
-    teach(store, [outcome(**each, project="tidy") for each in told])
-    wild = [outcome(**each, project="wild") for each in told * 2]
-    chance.shuffle(wild)
-    for start in range(0, len(wild), 7):
-        teach(store, wild[start : start + 7])
-    found = known(store)
-    assert found["tidy"] == found["wild"]

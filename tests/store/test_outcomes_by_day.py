@@ -1,8 +1,5 @@
 """Outcomes counted by day: at every moment the same as counting them all anew."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.store.teaching import DAY, NOW, RULES, outcome, teach, unjudged
 from trackrecord.resources.figures.days import outcomes_by_day
 from trackrecord.store.database.engine import reading, writing
@@ -65,28 +62,6 @@ def test_a_rebuild_mends_the_counts(store):
         project_id = project_id_of(connection, "default")
         rebuild_patterns(connection, project_id, RULES, now=NOW)
     assert counted(store) == before
-
-
-ONE = st.tuples(st.integers(0, 9), st.floats(0, 40 * DAY), st.sampled_from([True, False, None]))
-
-
-@settings(max_examples=15)
-@given(st.lists(st.lists(ONE, max_size=8), max_size=6))
-def test_counts_equal_a_recount(memory_store, batches):
-    """Whatever comes, in whichever order, and however often it is amended."""
-    store = memory_store()
-    for moment, batch in enumerate(batches, start=1):
-        teach(
-            store,
-            [
-                of_day(ago / DAY, number, helpful=verdict, received=NOW + moment)
-                for number, ago, verdict in batch
-            ],
-            now=NOW + moment,
-        )
-    if any(batches):
-        recounted(store)
-    store.dispose()
 
 
 def test_a_day_begins_at_midnight():

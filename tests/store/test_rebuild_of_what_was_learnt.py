@@ -124,13 +124,3 @@ def test_a_rebuild_that_fails_changes_nothing(store):
         )
         raise RuntimeError
     assert known(store) == before
-
-
-def test_a_rebuild_counts_each_success_once(store):
-    """How many tasks that a pattern was used for succeeded does not grow with each rebuild."""
-    teach(store, [outcome(1, patterns=["plan"]), outcome(2, patterns=["plan"], helpful=False)])
-    for _ in range(2):
-        with writing(store) as connection:
-            rebuild_patterns(connection, 1, RULES, now=NOW)
-    (standing,) = standings(store).values()
-    assert (standing.evidence.succeeded, standing.evidence.failed) == (1, 1)

@@ -11,29 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Double,
-    Index,
-    MetaData,
-    Row,
-    Select,
-    String,
-    Table,
-    Text,
-    cast,
-    false,
-    func,
-    insert,
-    literal,
-    select,
-    text,
-    true,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Connection, Row, Table, select
 
 from trackrecord.learning.criteria.weights import MAX_NAME, feedback_value
 from trackrecord.learning.numbers.decay import DAY, Bases
@@ -42,6 +21,7 @@ from trackrecord.wire.outcome import decode_outcome
 
 from ..database.engine import dialect_of
 from ..database.metadata import Id, columns
+from ..database.upsert import Columns
 from ..ledger.ledger import Entry, Ledger
 from ..ledger.read import own_items
 from ..ledger.receipts import OUTCOME, REMOVED, Counted, Receipt
@@ -58,7 +38,7 @@ from ..ledger.subjects import (
     cell_in,
     cell_of,
     day_row,
-)
+)  # fmt: skip
 from ..ledger.subjects import Row as Said
 from ..ledger.tables import items
 from ..outcomes.feedback.feedback import feedback_entries
@@ -72,7 +52,7 @@ _ANY_SIZE: Final = 2**31
 _BODIES: Final = 200
 
 # In an import they are there until it ends; columns that nobody reads are left out.
-metadata: Final = MetaData()
+metadata: Final = sa.MetaData()
 
 
 def _table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and indexes
@@ -82,48 +62,49 @@ def _table(name: str, *parts: Any) -> Table:  # noqa: ANN401 - columns and index
 patterns: Final = _table(
     "patterns",
     Column("id", Id, primary_key=True),
-    Column("project_id", BigInteger, nullable=False),
-    Column("slug", String(160), nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("content", Text, nullable=False),
-    Column("last_validated", Double),
-    *columns("reported_maturity decided_maturity", String(16)),
-    Column("reported_inverted", Boolean, nullable=False),
+    Column("project_id", sa.BigInteger, nullable=False),
+    Column("slug", sa.String(160), nullable=False),
+    Column("kind", sa.String(16), nullable=False),
+    Column("content", sa.Text, nullable=False),
+    Column("last_validated", sa.Double),
+    *columns("reported_maturity decided_maturity", sa.String(16)),
+    Column("reported_inverted", sa.Boolean, nullable=False),
 )
 criteria: Final = _table(
     "criteria",
     Column("id", Id, primary_key=True),
-    Column("project_id", BigInteger, nullable=False),
-    Column("name", String(MAX_NAME), nullable=False),
+    Column("project_id", sa.BigInteger, nullable=False),
+    Column("name", sa.String(MAX_NAME), nullable=False),
+    Column("last_validated", sa.Double),
 )
-pattern_speakers: Final = _table("pattern_speakers", Column("speaker", String(300)))
+pattern_speakers: Final = _table("pattern_speakers", Column("speaker", sa.String(300)))
 observations: Final = _table(
     "observations",
-    *columns("pattern_id outcome", BigInteger, nullable=False),
-    Column("ended_at", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
-    Column("success", Boolean, nullable=False, server_default=false()),
-    Column("replaced_at", Double),
-    Column("speaker", String(300), nullable=False, server_default=""),
-    Column("is_claim", Boolean, nullable=False, server_default=false()),
-    Column("times", BigInteger, nullable=False, server_default=text("1")),
-    Column("weight", Double, nullable=False, server_default=text("1")),
-    Index("ix_observations_outcome", "outcome"),
+    *columns("pattern_id outcome", sa.BigInteger, nullable=False),
+    Column("ended_at", sa.Double, nullable=False),
+    Column("verdict", sa.String(8), nullable=False),
+    Column("success", sa.Boolean, nullable=False, server_default=sa.false()),
+    Column("replaced_at", sa.Double),
+    Column("speaker", sa.String(300), nullable=False, server_default=""),
+    Column("is_claim", sa.Boolean, nullable=False, server_default=sa.false()),
+    Column("times", sa.BigInteger, nullable=False, server_default=sa.text("1")),
+    Column("weight", sa.Double, nullable=False, server_default=sa.text("1")),
+    sa.Index("ix_observations_outcome", "outcome"),
 )
 criterion_feedback: Final = _table(
     "criterion_feedback",
-    *columns("criterion_id outcome", BigInteger, nullable=False),
-    Column("ended_at", Double, nullable=False),
-    Column("verdict", String(8), nullable=False),
-    Column("value", Double, nullable=False),
-    Column("replaced_at", Double),
-    Column("times", BigInteger, nullable=False, server_default=text("1")),
-    Index("ix_criterion_feedback_outcome", "outcome"),
+    *columns("criterion_id outcome", sa.BigInteger, nullable=False),
+    Column("ended_at", sa.Double, nullable=False),
+    Column("verdict", sa.String(8), nullable=False),
+    Column("value", sa.Double, nullable=False),
+    Column("replaced_at", sa.Double),
+    Column("times", sa.BigInteger, nullable=False, server_default=sa.text("1")),
+    sa.Index("ix_criterion_feedback_outcome", "outcome"),
 )
 removed_days: Final = _table(
     "removed_days",
-    Column("project_id", BigInteger, nullable=False),
-    *columns("day ended_day outcomes successes without_verdict", BigInteger, nullable=False),
+    Column("project_id", sa.BigInteger, nullable=False),
+    *columns("day ended_day outcomes successes without_verdict", sa.BigInteger, nullable=False),
 )
 _TAKEN: Final = {
     items.c[after]: patterns.c[before]
@@ -144,8 +125,8 @@ def item_of(pattern: Mapping[Column[Any], Any]) -> dict[Column[Any], Any]:
 
 def take_patterns(connection: Connection) -> None:
     """Make the patterns of a store items, under the same numbers."""
-    taken = select(*_TAKEN.values(), literal(PATTERN))
-    connection.execute(insert(items).from_select([*_TAKEN, items.c.subject], taken))
+    taken = select(*_TAKEN.values(), sa.literal(PATTERN))
+    connection.execute(sa.insert(items).from_select([*_TAKEN, items.c.subject], taken))
     dialect_of(connection).continue_numbering(connection, items)
 
 
@@ -161,7 +142,7 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
         connection: within a writing transaction, in which patterns are items already.
         project_id: only those of this project; None for all.
     """
-    own = true() if project_id is None else projects.c.id == project_id
+    own = sa.true() if project_id is None else projects.c.id == project_id
     known = {row.id: row.name for row in connection.execute(select(projects).where(own))}
     bases = {row.project_id: bases_of(row) for row in connection.execute(select(decay_bases))}
     filling = _Filling(connection, bases)
@@ -170,22 +151,30 @@ def fill(connection: Connection, project_id: int | None = None) -> None:
     filling.add_removed()
     for each in known:
         connection.execute(
-            update(feedback)
+            sa.update(feedback)
             .where(feedback.c.project_id == each, feedback.c.subject == "pattern")
             .values(is_waiting=False)
         )
         ledger = Ledger(connection, bases)
         ledger.add([*feedback_entries(connection, each)])
         ledger.write()
-    first = select(func.min(removed_days.c.day) * DAY).where(
+    seen = select(criteria.c.last_validated).where(
+        criteria.c.project_id == items.c.project_id, criteria.c.name == items.c.name
+    )
+    connection.execute(
+        sa.update(items)
+        .where(items.c.subject == CRITERION, items.c.project_id.in_(select(criteria.c.project_id)))
+        .values(last=seen.scalar_subquery())
+    )
+    first = select(sa.func.min(removed_days.c.day) * DAY).where(
         removed_days.c.project_id == projects.c.id
     )
-    connection.execute(update(projects).where(own).values(removed_from=first.scalar_subquery()))
+    connection.execute(sa.update(projects).where(own).values(removed_from=first.scalar_subquery()))
 
 
 def _chunks(connection: Connection, project_id: int | None) -> Iterator[Sequence[Row[Any]]]:
     of, last = outcomes.c, 0
-    query: Select[Any] = select(
+    query: sa.Select[Any] = select(
         of.id, of.project_id, of.ended_at, of.success, of.raw_score, of.verdict,
         of.names_criteria, of.replaced_at,
     ).order_by(of.id).limit(_CHUNK)  # fmt: skip
@@ -202,50 +191,64 @@ class _Filling:
         self._bases = bases
         rules = connection.execute(select(recorded_rules.c.project_id, recorded_rules.c.rules))
         self._defaults = {
-            project: tuple(json.loads(text).get("criteria.defaults", ())) for project, text in rules
+            project: tuple(json.loads(numbers).get("criteria.defaults", ()))
+            for project, numbers in rules
         }
         query = select(items.c.id, items.c.project_id, items.c.name)
         self._patterns = {
             row: name for row, *name in connection.execute(query.where(own_items(None, PATTERN)))
         }
-        self._criteria = {row: name for row, *name in connection.execute(select(criteria))}
+        self._ids = {(own[0], PATTERN, own[1]): row for row, own in self._patterns.items()}
+        self._criteria = {row: name for row, *name, _ in connection.execute(select(criteria))}
 
     def add(self, chunk: Sequence[Row[Any]]) -> None:
         """Count the outcomes of some rows that follow each other."""
         said: dict[int, list[tuple[int, Said]]] = {row.id: [] for row in chunk}
         speakers: dict[int, str] = {}
-        for row in self._told(observations, chunk):
-            cell = cell_in(row.verdict) + (CLAIMED if row.is_claim else VERIFIED)
-            name = self._patterns[row.pattern_id][1]
-            said[row.outcome].append((PATTERN, (name, cell, 1, "", "")))
-            speakers[row.outcome] = row.speaker
-        for row in self._told(criterion_feedback, chunk):
-            name = self._criteria[row.criterion_id][1]
-            said[row.outcome].append((CRITERION, (name, cell_in(row.verdict), row.value, "", "")))
-        for row in chunk:
-            said[row.id] += self._own(row)
+        seen, told, patterns = observations.c, criterion_feedback.c, self._patterns
+        verdicts = (seen.pattern_id, seen.verdict, seen.is_claim, seen.speaker)
+        for outcome, pattern, verdict, is_claim, speaker in self._told(chunk, seen, *verdicts):
+            if outcome in said:
+                cell = cell_in(verdict) + (CLAIMED if is_claim else VERIFIED)
+                said[outcome].append((PATTERN, (patterns[pattern][1], cell, 1, "", "")))
+                speakers[outcome] = speaker
+        values = (told.criterion_id, told.verdict, told.value)
+        for outcome, criterion, verdict, value in self._told(chunk, told, *values):
+            if outcome in said:
+                row = (self._criteria[criterion][1], cell_in(verdict), value, "", "")
+                said[outcome].append((CRITERION, row))
+        for of in chunk:
+            said[of.id] += self._own(of)
         silent = [row.id for row in chunk if row.id not in speakers]
         speakers |= self._speakers(silent)
+        entries = [
+            Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
+            for row in chunk
+            if not row.replaced_at
+        ]
         ledger = Ledger(self._connection, self._bases)
-        ledger.add(
-            [
-                Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
-                for row in chunk
-                if not row.replaced_at
-            ]
-        )
+        self._ids |= ledger.name([each for each in entries if self._has_new(each)])
+        ledger.add_named(entries, self._ids)
         ledger.write()
 
-    def _told(self, table: Table, chunk: Sequence[Row[Any]]) -> Sequence[Row[Any]]:
-        own = table.c.outcome.between(chunk[0].id, chunk[-1].id)
-        known = {row.id for row in chunk}
-        query = select(table).where(own, table.c.replaced_at.is_(None))
-        return [row for row in self._connection.execute(query) if row.outcome in known]
+    def _has_new(self, entry: Entry) -> bool:
+        project, ids = entry.project_id, self._ids
+        return (project, SPEAKER_ITEM, entry.speaker) not in ids or any(
+            (project, subject, row[0]) not in ids for subject, row in entry.rows
+        )
+
+    def _told(
+        self, chunk: Sequence[Row[Any]], of: Columns, *wanted: sa.ColumnElement[Any]
+    ) -> Sequence[Any]:
+        own = of.outcome.between(chunk[0].id, chunk[-1].id)
+        query = select(of.outcome, *wanted).where(own, of.replaced_at.is_(None))
+        return self._connection.execute(query).all()
 
     def _own(self, row: Row[Any]) -> Iterator[tuple[int, Said]]:
-        if row.verdict is not None and not row.names_criteria:
+        defaults = self._defaults.get(row.project_id, ())
+        if defaults and row.verdict is not None and not row.names_criteria:
             value = feedback_value(Verdict(row.verdict), row.raw_score)
-            for name in self._defaults.get(row.project_id, ()):
+            for name in defaults:
                 yield CRITERION, (name, cell_in(row.verdict), value, "", "")
         yield DAY_ITEM, day_row(row.ended_at, row.success)
 
@@ -292,7 +295,7 @@ class _Filling:
             yield project, "", (CRITERION, name, cell, row.times, row.value, row.ended_at)
         names = ("outcomes", "successes", "without_verdict")
         of = removed_days.c
-        sums = [cast(func.sum(of[name]), BigInteger).label(name) for name in names]
+        sums = [sa.cast(sa.func.sum(of[name]), sa.BigInteger).label(name) for name in names]
         key = (of.project_id, of.ended_day)
         for row in self._connection.execute(select(*key, *sums).group_by(*key)):
             failures = row.outcomes - row.successes - row.without_verdict

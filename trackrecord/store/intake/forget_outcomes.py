@@ -36,7 +36,7 @@ from ..ledger.ledger import Ledger
 from ..ledger.read import number_of
 from ..ledger.receipts import FEEDBACK, OUTCOME
 from ..ledger.subjects import SPEAKER_ITEM
-from ..ledger.upkeep import drop_items, unheard, without_totals
+from ..ledger.upkeep import without_totals
 from ..memories.credit.credit import JUDGES
 from ..memories.credit.feedback import cause_of
 from ..memories.past_tasks import drop_past_tasks
@@ -60,7 +60,7 @@ from ..outcomes.tables import (
 from ..patterns.decide import forget_patterns
 from ..patterns.transitions import blank_numbers
 from .rebase import move_landmark
-from .rebuild import recount
+from .rebuild import drop_untouched, recount
 from .subjects import OnRecord
 
 _SUPERSEDED: Final = "superseded"
@@ -455,8 +455,7 @@ def _take_back(
     for part in _chunks(sorted(touched)):
         blank_numbers(connection, part)
     forget_patterns(connection, without_totals(connection, touched, told_counts=False))
-    drop_items(connection, without_totals(connection, touched))
-    drop_items(connection, unheard(connection, project_id, ledger.taken_from))
+    drop_untouched(connection, project_id)
     if touched or found.feedback:
         recount(connection, project_id, now)
 

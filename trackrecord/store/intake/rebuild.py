@@ -19,7 +19,7 @@ from ..ledger.read import own_items, read_counts
 from ..ledger.receipts import REMOVED
 from ..ledger.subjects import CRITERION, PATTERN, SPEAKER_ITEM
 from ..ledger.tables import items, receipts
-from ..ledger.upkeep import add_up, drop_items, without_totals
+from ..ledger.upkeep import add_up, drop_items, unheard, without_totals
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.days import read_days
 from ..outcomes.entries import note_commits
@@ -97,7 +97,7 @@ def rebuild_patterns(
     ledger.add([*feedback_entries(connection, project_id)])
     ledger.write()
     _name_again(connection, named)
-    _drop_untouched(connection, project_id)
+    drop_untouched(connection, project_id)
     replace_rules(connection, project_id, rules.recorded)
     recount(connection, project_id, now)
     touched, criticised = (
@@ -202,18 +202,19 @@ def _replace_again(connection: Connection, project_id: int) -> None:
         )
 
 
-def _drop_untouched(connection: Connection, project_id: int) -> None:
-    """Patterns that today's rules no longer find in any outcome, and no one decided upon or tagged.
+def drop_untouched(connection: Connection, project_id: int) -> None:
+    """Drop what nothing counts for, but patterns that somebody decided upon or tagged.
 
     A tag stays for the day when an outcome touches its pattern again.
     """
-    kept = items.c.decided_maturity.is_not(None) | items.c.id.in_(_TAGGED)
-    query = select(items.c.id).where(
-        items.c.project_id == project_id, items.c.subject != SPEAKER_ITEM, ~kept
-    )
-    gone = without_totals(connection, connection.execute(query).scalars().all())
+    own = items.c.project_id == project_id
+    is_kept = items.c.decided_maturity.is_not(None) | items.c.id.in_(_TAGGED)
+    known = select(items.c.id).where(own)
+    counted = connection.execute(known.where(items.c.subject != SPEAKER_ITEM, ~is_kept)).scalars()
+    gone = without_totals(connection, counted.all())
     forget_patterns(connection, gone)
-    drop_items(connection, gone)
+    speakers = connection.execute(known.where(items.c.subject == SPEAKER_ITEM)).scalars()
+    drop_items(connection, gone + unheard(connection, project_id, speakers.all()))
 
 
 def recount(connection: Connection, project_id: int, now: float) -> None:

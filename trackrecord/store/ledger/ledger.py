@@ -35,7 +35,7 @@ from .receipts import (
     read_receipts,
     taken,
 )
-from .subjects import EVERYBODY, SPEAKER_ITEM, Row, cell_of, is_validation, subject_of
+from .subjects import EVERYBODY, SPEAKER_ITEM, UNSEEN, Row, cell_of, subject_of
 from .tables import items, receipts, totals
 
 _AT_ONCE: Final = 500
@@ -108,15 +108,11 @@ class Ledger:
     Args:
         connection: within a writing transaction that holds the bases.
         bases: what the sums of each project are relative to.
-
-    Attributes:
-        taken_from: the speakers from whom something was taken back.
     """
 
     def __init__(self, connection: Connection, bases: Mapping[int, Bases]) -> None:
         self._connection = connection
         self._bases = bases
-        self.taken_from: set[int] = set()
         self._by_number = {each.number: each for each in subjects.SUBJECTS}
         self._sums: dict[tuple[int, int, int], list[float]] = {}
         # When the newest of each item's entries had ended that were added, and taken back.
@@ -125,7 +121,10 @@ class Ledger:
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Count reports."""
-        ids = self.name(entries)
+        self.add_named(entries, self.name(entries))
+
+    def add_named(self, entries: Iterable[Entry], ids: Mapping[tuple[int, int, str], int]) -> None:
+        """Count reports of items whose numbers are known, see `name`."""
         given = []
         for project_id, ended_at, kind, number, speaker, said in entries:
             counted: list[Counted] = [
@@ -153,7 +152,7 @@ class Ledger:
         for project_id, ended_at, _, _, speaker, said in entries:
             named.setdefault((project_id, SPEAKER_ITEM, speaker), ("", "", None))
             for subject, (name, cell, _, label, kind) in said:
-                last = ended_at if is_validation(cell_of(subject, cell)) else None
+                last = None if cell_of(subject, cell) in UNSEEN else ended_at
                 key = (project_id, subject, name)
                 before = named.get(key)
                 if before is not None:
@@ -183,7 +182,7 @@ class Ledger:
                 total = sums[item, by, cell] = [0, 0.0]
             total[0] += sign * n
             total[1] += sign * value * weight
-            if is_validation(cell):
+            if cell not in UNSEEN:
                 seen = self._seen if sign > 0 else self._lost[project_id]
                 ended_at = receipt.ended_at - before
                 if seen.get(item, ended_at) <= ended_at:
@@ -217,7 +216,6 @@ class Ledger:
         for receipt in taken(self._connection, project_id, conditions):
             self._post(project_id, receipt, -1)
             touched.update(row[0] for row in receipt.rows)
-            self.taken_from.add(receipt.speaker)
         return frozenset(touched)
 
     def write(self) -> None:
@@ -270,7 +268,7 @@ def _last_seen(connection: Connection, project_id: int, sought: set[int]) -> dic
         return found
     for receipt in read_receipts(connection, project_id, naming(connection, left)):
         for item, cell, _, _, before in receipt.rows:
-            if item in left and is_validation(cell):
+            if item in left and cell not in UNSEEN:
                 ended_at = receipt.ended_at - before
                 found[item] = max(ended_at, found.get(item, ended_at))
         # Of removed outcomes rows ended earlier than the receipt.

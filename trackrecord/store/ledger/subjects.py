@@ -21,6 +21,7 @@ HELPFUL, NEUTRAL, HARMFUL = 0, 1, 2
 VERIFIED, CLAIMED, TOLD = 0, 4, 8
 _VERDICTS: Final = (Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL)
 _CELL_OF: Final = {verdict: cell for cell, verdict in enumerate(_VERDICTS)}
+_CELL_NAMED: Final = {verdict.value: cell for verdict, cell in _CELL_OF.items()}
 _CELLS: Final = 16
 
 # The item's name, the cell in its subject, what it weighs, how the item is spelled and of what kind
@@ -104,7 +105,7 @@ def subject_of(cell: int) -> int:
 
 def cell_in(verdict: str) -> int:
     """Return the cell of a verdict that is on record, of outcomes that verify it."""
-    return _CELL_OF[Verdict(verdict)]
+    return _CELL_NAMED[verdict]
 
 
 def verdict_in(cell: int) -> str:
@@ -112,6 +113,8 @@ def verdict_in(cell: int) -> str:
     return _VERDICTS[cell % CLAIMED].value
 
 
-def is_validation(cell: int) -> bool:
-    """Return whether an entry in a cell moves when its item was last seen."""
-    return subject_of(cell) != DAY_ITEM and cell != cell_of(PATTERN, TOLD + NEUTRAL)
+# Entries in these cells do not move when an item was last seen.
+UNSEEN: Final = frozenset({
+    cell_of(PATTERN, TOLD + NEUTRAL),
+    *(cell_of(DAY_ITEM, cell) for cell in (HELPFUL, NEUTRAL, HARMFUL)),
+})  # fmt: skip
