@@ -133,7 +133,6 @@ def test_a_failure_without_a_remedy_is_told_too():
     """By its exact line."""
     failing = shell("cat -A a.py", ok=False, error="cat: illegal option -- A")
     (hint,) = hints(sessions([failing], [failing], [failing]), failing)
-    assert hint.text.startswith("`cat -A")
     assert hint.text.endswith("and in none of them did it work later.")
 
 
