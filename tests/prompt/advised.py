@@ -90,9 +90,9 @@ def pattern_entry(slug, kinds=None, **more):
     return PatternEntry(slug=slug, expected=whole, by_kind=parts, goes_worse=goes_worse)
 
 
-def kind(name, successes=1, runs=2):
+def kind(name):
     """A kind of task."""
-    return KindEntry(name=name, expected=expected(successes, runs - successes))
+    return KindEntry(name=name, expected=expected())
 
 
 _words = st.sampled_from(

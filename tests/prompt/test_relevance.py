@@ -1,6 +1,5 @@
 """For a task, only what has to do with it; else the few things that hold for the project."""
 
-import msgspec
 import pytest
 
 from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry
@@ -147,33 +146,6 @@ def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
     both = (pattern("act-now", "established", 0.6), pattern("look-first", "established", 0.6))
     answer = asked(counted, task, patterns=both)
     assert ids(answer.told["patterns"]) == [best]
-
-
-@pytest.mark.parametrize(("won", "is_told"), [((9, 3), True), ((9, 8), False)])
-def test_procedures_are_compared_over_all_tasks_of_their_kind(won, is_told):
-    """A procedure is told with what its kind of task shows, by more than chance."""
-    runs = {"get_order+issue_refund": won[0], "issue_refund+look": won[1]}
-    tasks = {
-        f"refund an order {n}": [(tuple(tools.split("+")), count, 10 - count)
-                                 for tools, count in runs.items()]
-        for n in range(2)
-    }  # fmt: skip
-    cells = {
-        tools: {0: ExpectedInKind(20, 2 * count, 2 * count, 20 - 2 * count, 0.5)}
-        for tools, count in runs.items()
-    }
-    counted = advice(
-        tasks, task_kinds=dict.fromkeys(tasks, 0), kinds=(kind("refund", 2 * sum(won), 40),)
-    )
-    counted = msgspec.structs.replace(
-        counted,
-        procedures=tuple(
-            msgspec.structs.replace(each, by_kind=cells[each.signature])
-            for each in counted.procedures
-        ),
-    )
-    answer = asked(counted, "refund an order")
-    assert ids(answer.procedures) == ["get_order+issue_refund"] * is_told
 
 
 def test_failing_procedures_of_such_tasks():

@@ -94,7 +94,7 @@ class ServedStore:
         self.ids[project] = {
             "pattern_id": f"{mark}-split",
             "lesson_id": lessons[0].id,
-            "command_id": commands[0].id,
+            "command_id": next(each.id for each in commands if mark in each.line),
             "name": f"{mark}-clean",
             "competence_id": record.id,
             "memory_id": memory.id,

@@ -6,8 +6,8 @@ import pytest
 
 import trackrecord
 from tests.door.page.test_entries import get
-from tests.learning.advice.test_moments import cached
-from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck
+from tests.learning.advice.test_moments import ERROR, cached, check, opened, shell
+from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.learning.advice.moments.hints import (
     SessionCalls,
     hint_after,
@@ -22,7 +22,8 @@ from trackrecord.wire.tried_calls import NO_FILES
 
 OWN = "undone"
 NOW = 1_772_884_800.0
-BUN = "error: unrecognized subcommand 'bun'"
+NO_RULE = "make: no rule to make target 'deploy'"
+QUOTA = "tool: quota exceeded"
 REFUSED = "Connection refused"
 
 
@@ -37,14 +38,13 @@ def _shell(command, *, error="", state=None, kind="test"):
 def _calls(number):
     """The calls of one of nine sessions."""
     return [
-        {"tool": "read", "args": {"path": "cmd/gemini.go"}, "ok": True},
         {"tool": "edit", "args": {"path": "cmd/gemini.go"}, "ok": True},
         {"tool": "glob", "args": {"pattern": "**/AGENTS.md"}, "ok": True, "result": NO_FILES},
-        _shell("rtk bun test", error=BUN, state="not started"),
+        _shell("rtk bun test", error=ERROR, state="not started"),
         _shell("bun test", state="passed"),
-        _shell("make deploy", error="make: no rule to make target 'deploy'"),
-        _shell(f"tool --at {number}", error="tool: quota exceeded"),
-        {"tool": "mcp__find", "ok": False, "error": "quota exceeded"},
+        _shell("make deploy", error=NO_RULE),
+        _shell(f"tool --at {number}", error=QUOTA),
+        {"tool": "mcp__find", "ok": False, "error": QUOTA},
         {"tool": "book", "ok": False, "error": "no seat left"},
         {"tool": "book", "ok": True},
         _shell("ruff check", error=REFUSED, state="not started", kind="lint"),
@@ -53,54 +53,40 @@ def _calls(number):
     ]
 
 
-def _after(facts, call):
-    hint = hint_after(cached(facts), call, call.error, SessionCalls(), now=NOW)
+def _text(hint):
     return hint.text if hint else ""
 
 
-def _failing(line, error, *, kind=""):
-    checks = (TriedCheck(kind, "not started", line, is_whole=True),) if kind else ()
-    return TriedCall(tool=f"shell:{line.split()[0]}", ok=False, line=line, error=error,
-                     checks=checks)  # fmt: skip
+def _after(call):
+    """Return the function that says what follows a call."""
+
+    def told(facts, _):
+        return _text(hint_after(cached(facts), call, call.error, SessionCalls(), now=NOW))
+
+    return told
 
 
 def _missing(path):
-    return TriedCall(tool="Read", ok=False, file=path, error=f"{path}: no such file")
-
-
-def _reminded(facts):
-    hint = hint_at_stop(facts, "cmd/gemini.go")
-    return hint.text if hint else ""
+    return _after(opened(path, ok=False, error=f"{path}: no such file"))
 
 
 # By the kind of statement: what an agent reads of it, and the words in it that are undone.
 KINDS = {
-    "TESTS at a start": (
-        lambda facts, _: "".join(standing_lines(facts, NOW).values()), "bun test"),
-    "TESTS at the failure": (
-        lambda facts, _: _after(facts, _failing("rtk bun test", BUN, kind="test")), "rtk bun test"),
+    "TESTS at a start": (lambda facts, _: "".join(standing_lines(facts, NOW).values()), "bun test"),
+    "TESTS at the failure": (_after(check("rtk bun test", "not started")), "rtk bun test"),
     "RUNS": (lambda facts, _: usual_text(facts.usual, 320), "bun test"),
     "NEVER": (lambda facts, _: never_text(facts.never), "**/AGENTS.md"),
     "NAMED": (lambda facts, _: named_text(["gemini.go"], cached(facts)), "gemini.go"),
-    "a file elsewhere": (lambda facts, _: _after(facts, _missing("src/gemini.go")), "gemini.go"),
-    "LIKE": (lambda facts, _: _after(facts, _missing("cmd/gemini.rs")), "cmd/gemini.go"),
-    "a known failure": (
-        lambda facts, _: _after(
-            facts, _failing("make deploy", "make: no rule to make target 'deploy'")),
-        "make deploy"),
-    "a known failure by its shape": (
-        lambda facts, _: _after(facts, _failing("tool --at 77", "tool: quota exceeded")),
-        "tool --at 8"),
-    "a known failure of a tool": (
-        lambda facts, _: _after(
-            facts, TriedCall(tool="mcp__find", ok=False, error="quota exceeded")),
-        "mcp__find"),
+    "a file elsewhere": (_missing("src/gemini.go"), "gemini.go"),
+    "LIKE": (_missing("cmd/gemini.rs"), "cmd/gemini.go"),
+    "a known failure": (_after(shell("make deploy", ok=False, error=NO_RULE)), "make deploy"),
+    "of a shape": (_after(shell("tool --at 77", ok=False, error=QUOTA)), "tool --at 8"),
+    "of a tool": (_after(TriedCall(tool="mcp__find", ok=False, error=QUOTA)), "mcp__find"),
     "what has to run first": (
-        lambda facts, _: _after(facts, _failing("ruff check", REFUSED, kind="lint")),
-        "docker compose up"),
-    "UNCHECKED": (lambda facts, _: _reminded(facts), "bun test"),
-    "a lesson": (lambda _, advice: "\n".join(each.lines["en"] for each in advice.lessons
-                                             if each.tools == ("book",)), None),
+        _after(check("ruff check", "not started", error=REFUSED)), "docker compose up"),
+    "UNCHECKED": (lambda facts, _: _text(hint_at_stop(facts, "cmd/gemini.go")), "bun test"),
+    "a lesson": (
+        lambda _, known: "".join(x.lines["en"] for x in known.lessons if "book" in x.tools), None),
 }  # fmt: skip
 
 
@@ -123,12 +109,6 @@ def _told(store, kind):
         return KINDS[kind][0](facts, advice)
 
 
-def _listed():
-    """The ids of what is listed, with the words of each."""
-    commands = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
-    return {each.id: (getattr(each, "line", ""), each.text) for each in commands}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", ["the agent's context", "a list", "the page"])
 def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind, place):
@@ -139,8 +119,8 @@ def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind, place
     with project.calls(OWN):
         given = [words]
         if place != "the agent's context":
-            given = [name for name, texts in _listed().items() if words in "\n".join(texts)]
-            assert given
+            facts = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
+            given = [x.id for x in facts if words in f"{getattr(x, 'line', '')} {x.text}"]
         if place == "the page":
             path = "/lessons" if kind == "a lesson" else "/commands"
             _, page = get(page_door, path, project=OWN, state="all", q=words)
@@ -148,6 +128,7 @@ def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind, place
             buttons = re.findall(button, page, re.DOTALL)
             given = [name for name in given if name in buttons]
             assert given, page
+        assert given
         try:
             for each in given:
                 assert dismiss_lesson(each, by="mia").changed

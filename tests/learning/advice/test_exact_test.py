@@ -27,4 +27,4 @@ def test_dealt_outcomes_say_nothing_and_planted_ones_do():
     dealt = [said(prompts(history(seed, is_permuted=True))) for seed in _SEEDS]
     assert sum(any(each.values()) for each in dealt) <= 2
     planted = [said(prompts(history(seed, is_permuted=False))) for seed in _SEEDS[:3]]
-    assert all(each["procedures"] >= 2 for each in planted)
+    assert all(each["procedures"] == 3 for each in planted)
