@@ -38,23 +38,18 @@ def _with(data, table, changed):
 
 BROKEN = [
     ("outcomes", {"success": "yes"}, "Expected `bool | null`"),
-    ("outcomes", {"verdict": "great"}, "verdict"),
-    ("outcomes", {"body": {"task_id": 3}}, "body"),
-    ("outcomes", {"body": "no base64!"}, "base64"),
-    ("outcomes", {"id": 0}, ">= 1"),
-    ("outcomes", {"id": 2**70}, "id"),
-    ("outcomes", {"task_id": "x" * 300}, "length"),
+    ("outcomes", {"verdict": "great"}, "verdict"), ("outcomes", {"body": {"task_id": 3}}, "body"),
+    ("outcomes", {"body": "no base64!"}, "base64"), ("outcomes", {"id": 0}, ">= 1"),
+    ("outcomes", {"id": 2**70}, "id"), ("outcomes", {"task_id": "x" * 300}, "length"),
     ("outcomes", {"project_id": 1}, "unknown field `project_id`"),
     ("observations", {"outcome": 10**9}, "no row 1000000000 of outcomes"),
     ("observations", {"received_at": None}, "received_at"),
     ("runs", {"digest": "AAAA"}, "digest"),
     ("patterns", {"table": "sqlite_master"}, "sqlite_master"),
-    ("patterns", {"table": "leases"}, "leases"),
-    ("patterns", {"helpful": 2**63}, "helpful"),
+    ("patterns", {"table": "leases"}, "leases"), ("patterns", {"helpful": 2**63}, "helpful"),
     ("patterns", {"decided_maturity": "holy"}, "decided_maturity"),
-    ("memories", {"type": "lie"}, "type"),
-    ("hints", {"probability": 2.0}, "probability"),
-]
+    ("memories", {"type": "lie"}, "type"), ("hints", {"probability": 2.0}, "probability"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("table", "changed", "reason"), BROKEN)

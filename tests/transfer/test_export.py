@@ -23,7 +23,6 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.store.patterns.tables import observations
 from trackrecord.store.transfer.lines import RowReader
 from trackrecord.store.transfer.subjects import (
     NOT_EXPORTED,
@@ -184,23 +183,6 @@ def test_every_table_is_known_to_the_transfer():
             is_number = column.type is Id and not is_own
             assert not is_number or reference_of(column) is not None, str(column)
     assert RowReader()
-
-
-def test_what_an_older_export_lacks_has_the_columns_default(new_store, imported):
-    """The one that its rows got in the table, too, when the column was added."""
-    source, target = new_store(), new_store()
-    History(source, 13).go_on(12)
-    lines = [json.loads(line) for line in exported(source).splitlines()]
-    added = {"times": 1, "weight": 1.0, "speaker": "", "is_claim": False}
-    for row in lines:
-        if row.get("table") == "observations":
-            for name in added:
-                del row[name]
-    older = [json.dumps(row, separators=(",", ":")) for row in lines]
-    imported(target, "\n".join([*older, ""]).encode())
-    with reading(target) as connection:
-        rows = connection.execute(select(*(observations.c[name] for name in added))).all()
-    assert set(rows) == {tuple(added.values())}
 
 
 @pytest.mark.parametrize("name", ["default", "a copy"])
