@@ -70,18 +70,13 @@ class Fleet:
                 row = connection.execute(
                     insert(outcomes)
                     .values(
-                        project_id=self.project_id,
-                        outcome_id=body["outcome_id"],
-                        task_id="t",
-                        received_at=10.0,
-                        ended_at=10.0,
-                        success=success,
-                        raw_score=float(success),
-                        verdict="helpful" if success else "harmful",
+                        project_id=self.project_id, outcome_id=body["outcome_id"], task_id="t",
+                        received_at=10.0, ended_at=10.0, success=success,
+                        raw_score=float(success), verdict="helpful" if success else "harmful",
                         body=msgspec.json.encode({"task_id": "t", "success": success, **body}),
                     )
                     .returning(outcomes.c.id)
-                ).scalar_one()
+                ).scalar_one()  # fmt: skip
                 inserted.append((body["outcome_id"], row))
             connection.execute(
                 insert(waiting_episodes),

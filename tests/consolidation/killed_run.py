@@ -24,11 +24,6 @@ def run_until(number: int, url: str) -> None:
     event.listen(engine, "before_cursor_execute", die_when_it_is_time)
     event.listen(engine, "commit", die_when_it_is_time)
     consolidate(
-        engine,
-        CompetenceRules(),
-        "default",
-        now=100.0,
-        actor="test",
-        episodes_at_once=4,
+        engine, CompetenceRules(), "default", now=100.0, actor="test", episodes_at_once=4,
         turn_s=0.01,
-    )
+    )  # fmt: skip

@@ -61,14 +61,9 @@ class EmptyEnvironment:
     ) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, in the home."""
         return subprocess.run(
-            list(command),
-            env=self.variables(home, **settings),
-            cwd=home,
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
+            list(command), env=self.variables(home, **settings), cwd=home, capture_output=True,
+            text=True, timeout=200, check=False,
+        )  # fmt: skip
 
     def unexpected(self, extras: str) -> set[str]:
         """Return what is installed without being asked for by the metadata, or the reverse."""
@@ -91,14 +86,10 @@ def run_or_skip(
 ) -> None:
     """Run an installation; without a package index the test is skipped, on CI it fails."""
     done = subprocess.run(
-        ["/bin/sh", "-ec", shell] if shell else command,
-        cwd=folder,
-        env={**os.environ, "PIP_QUIET": "1", **variables},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+        ["/bin/sh", "-ec", shell] if shell else command, cwd=folder,
+        env={**os.environ, "PIP_QUIET": "1", **variables}, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
     said = done.stdout + done.stderr
     if any(sign in said for sign in _OFFLINE) and not os.environ.get("CI"):
         pytest.skip("pip cannot reach a package index")

@@ -49,14 +49,9 @@ class Deployment:
         """The service's health check, as Docker runs it."""
         test = self.compose["services"][service]["healthcheck"]["test"]
         return subprocess.run(
-            as_process(test[1:]),
-            env=self.environment | changed,
-            cwd=self.folder,
-            timeout=200,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            as_process(test[1:]), env=self.environment | changed, cwd=self.folder, timeout=200,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
 
     def wait_until_healthy(self, service: str) -> None:
         deadline = time.monotonic() + _PATIENCE_S

@@ -10,14 +10,9 @@ import trackrecord
 from tests.deployment.compose_file import ROOT
 
 PACKAGES = {
-    "trackrecord",
-    "trackrecord_producers",
-    "trackrecord_worker",
-    "trackrecord_consolidation",
-    "trackrecord_capture",
-    "trackrecord_door",
-    "trackrecord_cli",
-}
+    "trackrecord", "trackrecord_producers", "trackrecord_worker", "trackrecord_consolidation",
+    "trackrecord_capture", "trackrecord_door", "trackrecord_cli",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

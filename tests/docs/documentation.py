@@ -8,23 +8,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "SECURITY.md",
-    ROOT / "examples" / "README.md",
-    *sorted(DOCS.glob("*.md")),
-]
+    ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md",
+    ROOT / "examples" / "README.md", *sorted(DOCS.glob("*.md")),
+]  # fmt: skip
 PAGE_NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 PACKAGE_FOLDERS = [
-    ROOT / "trackrecord",
-    ROOT / "producers",
-    ROOT / "worker",
-    ROOT / "consolidation",
-    ROOT / "capture",
-    ROOT / "door",
-    ROOT / "cli",
-]
+    ROOT / "trackrecord", ROOT / "producers", ROOT / "worker", ROOT / "consolidation",
+    ROOT / "capture", ROOT / "door", ROOT / "cli",
+]  # fmt: skip
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

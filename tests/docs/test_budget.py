@@ -14,13 +14,9 @@ import pytest
 from tests.docs.documentation import ROOT
 
 _NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
-}
+}  # fmt: skip
 # What may be left over: a number that nobody lowers is no budget.
 _LEFT_OVER = 1.01
 _FEW = 50

@@ -53,6 +53,13 @@ COMMAND_LINES = _command_lines()
 IN_PROSE = _in_prose()
 
 
+def test_there_are_examples():
+    """The searches above find something to check."""
+    assert len(COMMAND_LINES) >= 10
+    assert len(IN_PROSE) >= 10
+    assert PYTHON
+
+
 @pytest.mark.parametrize(
     ("block", "words"), COMMAND_LINES, ids=[f"{b}-{' '.join(w)}" for b, w in COMMAND_LINES]
 )

@@ -30,14 +30,10 @@ def tell(told: Told, *, rest: bool) -> None:
         source = "ada" if number % 2 else "bob"
         if not rest or source == "ada":
             body = {
-                "outcome_id": f"o{number}",
-                "task_id": f"t{number}",
-                "source": source,
-                "success": number < 5,
-                "patterns": ["small steps"],
-                "tool_graph": CALLS,
+                "outcome_id": f"o{number}", "task_id": f"t{number}", "source": source,
+                "success": number < 5, "patterns": ["small steps"], "tool_graph": CALLS,
                 "instruction": "fix the build",
-            }
+            }  # fmt: skip
             told.learn([body], NOW + number)
     told.consolidate(NOW + HOUR)
     if not rest:

@@ -45,15 +45,11 @@ def bodies(source: str, *, first: int = 0, count: int = 20) -> list[dict[str, ob
     """Outcomes of a source."""
     return [
         {
-            "outcome_id": f"{source}-{number}",
-            "task_id": f"{source}-{number}",
-            "source": source,
-            "success": True,
-            "patterns": ["small steps"],
-            "tool_graph": [{"tool": "find"}],
+            "outcome_id": f"{source}-{number}", "task_id": f"{source}-{number}", "source": source,
+            "success": True, "patterns": ["small steps"], "tool_graph": [{"tool": "find"}],
         }
         for number in range(first, first + count)
-    ]
+    ]  # fmt: skip
 
 
 def on_record(engine: Engine, project: str = PROJECT) -> set[str]:

@@ -64,14 +64,9 @@ class Told:
         with writing(self.engine) as connection:
             project_id = ensure_projects(connection, [self.project])[self.project]
             remember(
-                connection,
-                project_id,
-                text,
-                memory_id=memory_id,
-                rules=self.rules.memories,
-                now=now,
-                source=source,
-            )
+                connection, project_id, text, memory_id=memory_id, rules=self.rules.memories,
+                now=now, source=source,
+            )  # fmt: skip
 
     def judge(self, given: GivenFeedback) -> None:
         """Judge one pattern, criterion or memory."""
@@ -105,15 +100,9 @@ class Told:
             if project_id is None:
                 return False
             decide(
-                connection,
-                project_id,
-                slug,
-                DecisionAction(action),
-                actor="anna",
-                reason="",
-                rules=self.rules,
-                now=now,
-            )
+                connection, project_id, slug, DecisionAction(action), actor="anna", reason="",
+                rules=self.rules, now=now,
+            )  # fmt: skip
             return True
         return False
 

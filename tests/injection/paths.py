@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import redis
 
-from tests.injection.corpus import injections
+from tests.injection.corpus import EACH, injections
 from trackrecord.settings.settings import Settings
 
 CORPUS = injections()
 # One string of each carrier as the name of a project; each project costs a worker's time.
-NAMES = tuple(each.text[:128] for each in CORPUS[::7])
+NAMES = tuple(each.text[:128] for each in CORPUS[::EACH])
 # A project in which all is as it should be, and what agents say there.
 CALM = "calm"
 _CALM_TEXT = "plain-words"
@@ -261,17 +261,11 @@ def _session(session: str, number: int, text: str, n: int) -> Iterator[_Body]:
             end = "tool_use" if place < len(messages) - 1 else "end_turn"
             message |= {"id": f"m{place}", "model": "claude-x", "stop_reason": end, "usage": {}}
         yield {
-            "parentUuid": f"{session}-{place - 1}" if place else None,
-            "isSidechain": False,
-            "cwd": f"/src/{project_of('transcript', number)}",
-            "sessionId": session,
-            "entrypoint": "cli",
-            "gitBranch": text,
-            "uuid": f"{session}-{place}",
-            "type": role,
-            "timestamp": f"2026-11-20T10:00:{place:02}.000Z",
-            "message": message,
-        }
+            "parentUuid": f"{session}-{place - 1}" if place else None, "isSidechain": False,
+            "cwd": f"/src/{project_of('transcript', number)}", "sessionId": session,
+            "entrypoint": "cli", "gitBranch": text, "uuid": f"{session}-{place}", "type": role,
+            "timestamp": f"2026-11-20T10:00:{place:02}.000Z", "message": message,
+        }  # fmt: skip
 
 
 def _call(place: int, tool: str, given: _Body, result: str, *, fails: bool) -> list[Any]:

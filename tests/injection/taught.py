@@ -7,10 +7,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import httpx
 from sqlalchemy import Connection, func, select
@@ -31,6 +31,7 @@ from tests.injection.paths import (
 )
 from tests.support.no_tls import NO_TLS
 from tests.support.own_token import of_its_user
+from tests.support.processes import trackrecord_up, until
 from trackrecord.learning.competences.new_record import new_record, read_new_competence
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.patterns.tags import checked_tag, plain_tag
@@ -49,8 +50,6 @@ from trackrecord.store.patterns.decide import change_tags, decide
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
-
-_PATIENCE_S: Final = 300.0
 
 
 class InjectedFleet(NamedTuple):
@@ -81,39 +80,9 @@ def learning_everything() -> Iterator[InjectedFleet]:
             hooks={"session_tokens": 2000, "prompt_tokens": 2000},
             http={"port": 0},
         )
-        with _up(settings, log) as url:
+        with trackrecord_up({**os.environ, **settings.as_environment()}, log) as address:
+            url = of_its_user(address, home)
             yield InjectedFleet(settings, url, log, _teach(settings, url, home))
-
-
-@contextmanager
-def _up(settings: Settings, log: Path) -> Iterator[str]:
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trackrecord_cli", "up"],
-            env={**os.environ, **settings.as_environment()},
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-        )
-    try:
-        until(lambda: "HTTP: http://" in log.read_text() or process.poll() is not None)
-        said = log.read_text()
-        yield of_its_user(said.partition("HTTP: ")[2].splitlines()[0], settings.home)
-    finally:
-        process.terminate()
-        try:
-            process.wait(200)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until the condition holds."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, "this did not happen in time"
-        time.sleep(0.05)
 
 
 def _teach(settings: Settings, url: str, home: Path) -> dict[int, tuple[str, str, str]]:

@@ -27,7 +27,8 @@ from tests.injection.paths import (
     project_of,
     projects_of,
 )
-from tests.injection.taught import InjectedFleet, recorded, until
+from tests.injection.taught import InjectedFleet, recorded
+from tests.support.processes import until
 from trackrecord.artifacts.contents import StoredPart
 from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
@@ -104,6 +105,7 @@ SHOWN: dict[str, Callable[[str], str]] = {
     ),
     "the output of a tool": as_artifact,
     "a name": identifier,
+    "the name of a project": lambda name: attributed("## Memories\n- x", name),
     "a condition": lambda text: under_other_conditions([(text, text)]),
 }
 
@@ -384,9 +386,3 @@ def teach(learnt: InjectedFleet, project: str, bodies: list[dict[str, object]]) 
     worker.refresher.refresh(project)
     worker.redis.close()
     worker.engine.dispose()
-
-
-def test_the_name_of_a_project_gives_no_orders():
-    """Whoever names a repository chooses it."""
-    found = readable(lambda name: attributed("## Memories\n- x", name))
-    assert len(found) <= MOST_READABLE

@@ -86,35 +86,29 @@ def told(facts: MomentFacts, text: str) -> Iterator[str]:
             yield hint.text
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_stranger_plants_nothing(way):
-    """Beside sessions of this machine, and among others whom nobody knows."""
-    for others, named in ((LOCAL, "this machine"), ("somebody", "strangers")):
-        own = runs_by(others, [[shell("uv run pytest -q")]] * 3, 0)
+@pytest.mark.parametrize(
+    ("way", "speaker"),
+    [*((way, "stranger") for way in WAYS), ("line", f"{TOKEN}ci"), ("remedy", f"{TOKEN}ci")],
+)
+def test_a_stranger_plants_nothing(way, speaker):
+    """Beside sessions of this machine, and among others whom nobody knows.
+
+    Of a known speaker, such as a token, who repeats what it read, hardly anything parses as a
+    command that checks.
+    """
+    read = [{"tool": "Read", "ok": True, "args": {"file_path": "a.py"}}]
+    usual = [shell("uv run pytest -q")] if speaker == "stranger" else read
+    for others in (LOCAL, "somebody") if speaker == "stranger" else (LOCAL,):
+        own = runs_by(others, [usual] * 3, 0)
         readable = [
             each.text
             for each in CORPUS
-            for runs in ([*own, *runs_by("stranger", WAYS[way](each.text), 100)],)
+            for runs in ([*own, *runs_by(speaker, WAYS[way](each.text), 100)],)
             for history in told_histories(runs).values()
             if any(can_be_read(each.order, said) for said in told(history.facts(), each.text))
         ]
-        tell(f"{way} beside {named}: {len(readable)} of {len(CORPUS)} readable")
+        tell(f"{way} of {speaker} beside {others}: {len(readable)} of {len(CORPUS)} readable")
         assert len(readable) <= MOST_READABLE, readable
-
-
-@pytest.mark.parametrize("way", ["line", "remedy"])
-def test_what_a_token_reports_as_a_line_is_a_command(way):
-    """Of a known speaker who repeats what it read, hardly anything parses as one that checks."""
-    own = runs_by(LOCAL, [[{"tool": "Read", "ok": True, "args": {"file_path": "a.py"}}]] * 3, 0)
-    readable = [
-        each.text
-        for each in CORPUS
-        for runs in ([*own, *runs_by(f"{TOKEN}ci", WAYS[way](each.text), 100)],)
-        for history in told_histories(runs).values()
-        if any(can_be_read(each.order, said) for said in told(history.facts(), each.text))
-    ]
-    tell(f"{way} of a token: {len(readable)} of {len(CORPUS)} readable")
-    assert len(readable) <= MOST_READABLE, readable
 
 
 def test_the_paths_are_open():

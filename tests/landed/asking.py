@@ -8,17 +8,10 @@ USER_HOME: Final = "/home/zoe"
 
 # The commands; each is asked for its JSON.
 LISTS: Final = (
-    ("projects",),
-    ("runs", "list", "--limit", "1000"),
-    ("patterns", "list"),
-    ("patterns", "list", "--state", "deprecated"),
-    ("competences", "list"),
-    ("memories", "list"),
-    ("lessons", "list", "--everything"),
-    ("commands", "list", "--everything"),
-    ("criteria", "list"),
-    ("effect",),
-    ("token", "list"),
-)
+    ("projects",), ("runs", "list", "--limit", "1000"), ("patterns", "list"),
+    ("patterns", "list", "--state", "deprecated"), ("competences", "list"), ("memories", "list"),
+    ("lessons", "list", "--everything"), ("commands", "list", "--everything"),
+    ("criteria", "list"), ("effect",), ("token", "list"),
+)  # fmt: skip
 # Those that Redis answers, from what a worker has put there.
 CACHED: Final = (("rankings",), ("rankings", "--task", "Fix the price of item 3"), ("status",))

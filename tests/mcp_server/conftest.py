@@ -1,9 +1,6 @@
 """A trackrecord that is up for the tests of this folder."""
 
 import os
-import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_server.mcp_served import Served, until
+from tests.mcp_server.mcp_served import Served
 from tests.support.folder_scope import shared_in
+from tests.support.processes import trackrecord_up
 
-_URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 _SERVED = pytest.StashKey[Served]()
 
 
@@ -27,20 +24,7 @@ def served(request: pytest.FixtureRequest) -> Served:
 @contextmanager
 def _up() -> Iterator[Served]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        home, log = Path(folder) / "home", Path(folder) / "up.log"
-        with log.open("wb") as said:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "trackrecord_cli", "up"],
-                env={**os.environ, "TRACKRECORD_HOME": str(home)},
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                start_new_session=True,
-            )
-        try:
-            until(lambda: _URL.search(log.read_text()) or process.poll() is not None)
-            assert process.poll() is None, log.read_text()
-            yield Served(home, _URL.findall(log.read_text())[0])
-        finally:
-            process.terminate()
-            process.wait(200)
+        home = Path(folder) / "home"
+        environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
+        with trackrecord_up(environment, Path(folder) / "up.log") as address:
+            yield Served(home, address)

@@ -7,8 +7,7 @@ import time
 import anyio
 import pytest
 
-from tests.mcp_server.mcp_served import until
-from trackrecord_cli.commands.maintain.mcp_ import TOOLS
+from tests.support.processes import until
 from trackrecord_door.mcp_server.mcp_scope import ALL
 
 FACT = "The cart rounds to whole cents"
@@ -66,16 +65,10 @@ def test_what_is_remembered_and_reported_is_learnt_and_recalled(served, transpor
             assert found["tokens"] <= 300
             assert found["task_id"] in text
             _, reported = await text_of(
-                client,
-                "report_outcome",
-                task_id=found["task_id"],
-                success=False,
-                task=TASK,
-                strategy="file-based",
-                outcome_source="tests",
-                failure_details="the test of the total failed",
-                memory_ids=[entry["id"]],
-            )
+                client, "report_outcome", task_id=found["task_id"], success=False, task=TASK,
+                strategy="file-based", outcome_source="tests",
+                failure_details="the test of the total failed", memory_ids=[entry["id"]],
+            )  # fmt: skip
             return found["task_id"], reported
 
     task_id, reported = run(use)
@@ -155,28 +148,6 @@ def test_the_project_is_that_of_the_folder_if_asked_for(served, tmp_path, monkey
             assert tool.name == "remember"
             _, document = await text_of(client, "remember", text=FACT)
             assert document["project"] == "acme-shop"
-
-    run(use)
-
-
-def test_the_tools_of_the_help_are_those_of_the_server():
-    """The help does not import them."""
-    assert TOOLS == ALL
-
-
-def test_fewer_tools_need_fewer_words(served):
-    """What is not offered is neither described nor called."""
-
-    async def use():
-        async with served.over_http(tools="recall,remember") as client:
-            assert "report_outcome" not in client.instructions
-            listed = (await client.list_tools()).tools
-            assert [tool.name for tool in listed] == ["recall", "remember"]
-            assert "task_id" not in listed[0].input_schema["properties"]
-            _, document = await text_of(client, "recall", task=TASK)
-            assert "task_id" not in document
-            answer = await client.call_tool("report_outcome", {"task_id": "t", "success": True})
-            assert answer.is_error
 
     run(use)
 

@@ -1,76 +1,23 @@
 """The server that coding agents start: it asks the front door, or is one where that is away."""
 
-import json
-import os
 import signal
 import socket
-import subprocess
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import psutil
 import pytest
 
+from tests.mcp_server.mcp_served import started
 from trackrecord_capture.agents.runtime import mcp_path, write_runtime
 
-_HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "tester", "version": "1"},
-}
+
+def greet(server):
+    assert {tool["name"] for tool in server.greet()} == {"recall", "remember"}
 
 
-class Server:
-    """A server that an agent started in a folder, spoken to line by line."""
-
-    def __init__(self, command, folder, **variables):
-        folder.mkdir(exist_ok=True)
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, **variables},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._asked = 0
-
-    def send(self, method, **more):
-        told = {"jsonrpc": "2.0", "method": method, **more}
-        self.process.stdin.write(json.dumps(told).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, method, **params):
-        self._asked += 1
-        self.send(method, id=self._asked, params=params)
-        answer = json.loads(self.process.stdout.readline())
-        assert answer["id"] == self._asked
-        return answer
-
-    def greet(self):
-        hello = self.ask("initialize", **_HELLO)["result"]
-        self.send("notifications/initialized")
-        tools = self.ask("tools/list")["result"]["tools"]
-        assert hello["serverInfo"]["name"] == "trackrecord"
-        assert "what earlier runs of agents in this project have shown" in hello["instructions"]
-        assert {tool["name"] for tool in tools} == {"recall", "remember"}
-
-    def processor_s(self):
-        times = psutil.Process(self.process.pid).cpu_times()
-        return times.user + times.system
-
-    def is_proxy(self):
-        return "trackrecord_cli" not in psutil.Process(self.process.pid).cmdline()
-
-
-@contextmanager
-def started(command, folder, **variables):
-    server = Server(command, folder, **variables)
-    try:
-        yield server
-    finally:
-        server.process.kill()
-        server.process.communicate()
+def is_proxy(server):
+    return "trackrecord_cli" not in psutil.Process(server.process.pid).cmdline()
 
 
 def of_agents(home):
@@ -81,15 +28,12 @@ def of_agents(home):
 def test_the_front_door_answers(served, tmp_path):
     """Of the project of the folder, as the hooks name it; little is started for that."""
     with started(of_agents(served.home), tmp_path / "till-of-the-proxy") as ours:
-        ours.greet()
-        assert ours.is_proxy()
-        said = ours.ask("tools/call", name="remember", arguments={"text": "The till beeps"})
-        assert "till-of-the-proxy" in said["result"]["content"][0]["text"]
+        greet(ours)
+        assert is_proxy(ours)
+        assert "till-of-the-proxy" in ours.call("remember", text="The till beeps")[0]
         whole = [sys.executable, "-m", "trackrecord_cli", "mcp"]
         with started(whole, tmp_path, TRACKRECORD_HOME=str(served.home)) as other:
-            other.ask("initialize", **_HELLO)
-            other.send("notifications/initialized")
-            other.ask("tools/list")
+            other.greet()
             assert ours.processor_s() < other.processor_s() / 3
 
 
@@ -117,10 +61,9 @@ def test_without_a_front_door_it_is_a_server_itself(tmp_path, hangs):
             door.bind(str(home / "http.sock"))
             door.listen()
         with started(command, tmp_path / "till") as server:
-            server.greet()
-            assert not server.is_proxy()
-            said = server.ask("tools/call", name="remember", arguments={"text": "The till beeps"})
-            assert "spool" in said["result"]["content"][0]["text"]
+            greet(server)
+            assert not is_proxy(server)
+            assert "spool" in server.call("remember", text="The till beeps")[0]
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(200) == 0
 
@@ -132,19 +75,11 @@ def test_a_front_door_that_goes_away_is_an_error_of_the_tool(served, tmp_path):
     link = home / "http.sock"
     link.symlink_to(served.home / "http.sock")
     with started(command, tmp_path / "till") as server:
-        server.greet()
+        greet(server)
         link.unlink()
-        away = server.ask("tools/call", name="recall", arguments={"task": "Mend it"})["result"]
-        assert away["isError"] is True
-        assert "go on without it" in away["content"][0]["text"]
+        said, is_error = server.call("recall", task="Mend it")
+        assert is_error
+        assert "go on without it" in said
         assert "error" in server.ask("tools/list")
         link.symlink_to(served.home / "http.sock")
-        back = server.ask("tools/call", name="recall", arguments={"task": "Mend it"})["result"]
-        assert not back["isError"]
-
-
-def test_what_is_no_message_is_not_answered(tmp_path):
-    """And the end of stdin is the end: nothing is printed, and nothing is left running."""
-    command = of_agents(tmp_path / "home")
-    done = subprocess.run(command, input=b"\n \n", capture_output=True, timeout=200, check=False)
-    assert (done.returncode, done.stdout) == (0, b"")
+        assert not server.call("recall", task="Mend it")[1]

@@ -49,14 +49,9 @@ def running(command: list[str], settings: Settings, *descriptors: int) -> Iterat
     """A process with these settings, stopped at the end; it logs to its home."""
     with (settings.home / "test.log").open("ab") as log:
         process = subprocess.Popen(
-            command,
-            env={**os.environ, **settings.as_environment()},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=descriptors,
-            start_new_session=True,
-        )
+            command, env={**os.environ, **settings.as_environment()}, stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log, pass_fds=descriptors, start_new_session=True,
+        )  # fmt: skip
     try:
         yield
     finally:

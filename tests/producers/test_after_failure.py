@@ -3,7 +3,6 @@
 import asyncio
 import time
 
-import msgspec
 import pytest
 
 import trackrecord
@@ -14,8 +13,6 @@ from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.reading.cache import write_advice
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.tried_calls import tried_digest, tried_run
 from trackrecord_producers.delivery.ids import new_id
 
 ERROR = "error: unrecognized subcommand 'bun'"
@@ -70,31 +67,6 @@ def test_a_known_failure_is_told_with_the_line_that_ran(known):
     ) == text  # fmt: skip
 
 
-def test_what_a_tool_needs_first_is_told(fake_client, settings):
-    """Where it worked in the same sessions once another tool had, and never before."""
-    refused = {"tool": "issue_refund", "ok": False, "error": "user not verified"}
-    graph = [refused, {"tool": "verify_user", "ok": True}, {"tool": "issue_refund", "ok": True}]
-    body = msgspec.json.encode({"task_id": "t", "success": True, "tool_graph": graph})
-    run = tried_run(tried_digest(decode_outcome(body)), outcome=1, ended_at=1.0)
-    with given_readers.within(RankingsReader(settings, fake_client)):
-
-        def asked(error="user not verified"):
-            return trackrecord.after_failure(
-                "issue_refund", error=error, session=new_id(), project="shop"
-            )
-
-        assert asked() == ""
-        remember(fake_client, settings, run.calls, sessions=8)
-        assert asked() == (
-            "trackrecord: `issue_refund` ran in 8 of 8 calls after `verify_user` in the same "
-            "session, in 0 of 8 calls without."
-        )
-        # A retry that works by itself needs nothing.
-        again = [run.calls[0], run.calls[2]]
-        remember(fake_client, settings, again, sessions=8, at=2.0)
-        assert asked() == ""
-
-
 @pytest.mark.parametrize(
     "more",
     [
@@ -103,14 +75,14 @@ def test_what_a_tool_needs_first_is_told(fake_client, settings):
         {"error": f"{ERROR}; try `bun run test`"},
     ],
 )
-def test_nothing_is_told_of_what_is_not_known_or_is_said_already(known, more):
-    """Of another command, in another project, or where the error names the remedy itself."""
+def test_nothing_is_told_of_what_is_not_known_or_is_said_already(
+    known, fake_client, settings, more
+):
+    """Of another command, in another project, or where the error names the remedy itself.
+
+    Nor after a success, which ends the streak in a process that goes on.
+    """
     assert failed(**more) == ""
-    assert failed()
-
-
-def test_it_follows_what_is_learnt_meanwhile(known, fake_client, settings):
-    """In a process that goes on: a success ends the streak."""
     assert failed()
     remember(fake_client, settings, [tried("rtk bun run test")], at=2.0)
     assert failed() == ""

@@ -319,7 +319,7 @@ def _run(generator, program):
 
 
 def _is_reported(bodies, program):
-    """A consumer that had enough, and closes, is no failure."""
+    """Check the one outcome: a consumer that had enough, and closes, has not failed."""
     (body,) = bodies
     ends = [("send", "return"), ("close", None)]
     is_closed = any(end in program for end in ends) or isinstance(program[-1][1], GeneratorExit)

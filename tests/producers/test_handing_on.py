@@ -68,28 +68,6 @@ def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent)
     assert done.returncode == 0, done.stderr
 
 
-def test_importing_and_publishing_needs_nothing_heavy_in_the_agents_thread(agent):
-    """What takes long to import is imported by the writing thread, after publish came back."""
-    done = agent(
-        """
-        import sys
-        import trackrecord
-        heavy = {"redis", "asyncio", "pydantic", "celery", "sqlalchemy", "click", "rich"}
-        import_light = not heavy & set(sys.modules)
-        sys.setswitchinterval(10)  # the thread that is started gets no turn before we looked
-        before = set(sys.modules)
-        outcome_id = trackrecord.publish(task_id="t", success=True)
-        imported = set(sys.modules) - before
-        sys.setswitchinterval(0.005)
-        print(import_light, bool(outcome_id), imported)
-        trackrecord.flush(60)
-        print({"pydantic", "celery", "sqlalchemy", "click", "rich"} & set(sys.modules))
-        """
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["True True set()", "set()"]
-
-
 def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_need(agent, client):
     """An agent's memory is not spent on the daemon's libraries, nor on prompts before it asks."""
     done = agent(

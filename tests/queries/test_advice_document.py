@@ -30,16 +30,12 @@ def outcomes(project="default"):
         ]
         body = encode_body(
             {
-                "outcome_id": f"o{number}",
-                "task_id": f"t{number // 2}",
-                "project": project,
-                "success": not failed,
-                "instruction": TEXTS[number % 3],
+                "outcome_id": f"o{number}", "task_id": f"t{number // 2}", "project": project,
+                "success": not failed, "instruction": TEXTS[number % 3],
                 "tool_graph": calls if number % 3 == 0 else calls[:1],
-                "patterns": ["ask first"] if number % 2 else [],
-                "timestamp": NOW - number,
+                "patterns": ["ask first"] if number % 2 else [], "timestamp": NOW - number,
             }
-        )
+        )  # fmt: skip
         yield scorer.score(decode_outcome(body), body, received_at=NOW - number, outcome_id="none")
 
 

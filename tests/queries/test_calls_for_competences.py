@@ -38,14 +38,9 @@ def home(
 def report(store: Engine, name: str, tools: tuple[str, ...], **fields: object) -> None:
     """Learn one outcome, as the worker does."""
     told = {
-        "outcome_id": name,
-        "task_id": name,
-        "project": "default",
-        "success": True,
-        "timestamp": NOW,
-        "tool_graph": [{"tool": tool} for tool in tools],
-        **fields,
-    }
+        "outcome_id": name, "task_id": name, "project": "default", "success": True,
+        "timestamp": NOW, "tool_graph": [{"tool": tool} for tool in tools], **fields,
+    }  # fmt: skip
     learn_reports(store, [told], RULES, now=NOW)
 
 

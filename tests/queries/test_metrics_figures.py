@@ -69,18 +69,11 @@ def test_the_last_consolidation_is_the_last_that_ended(store, counted):
         for project, ended in (("web", 100.0), ("web", 200.0), ("web", None), ("api", None)):
             connection.execute(
                 insert(consolidation_runs).values(
-                    project_id=rows[project],
-                    actor="nightly",
-                    started_at=50.0,
-                    finished_at=ended,
-                    episodes_read=0,
-                    signatures_touched=0,
-                    records_created=0,
-                    records_reinforced=0,
-                    records_updated=0,
-                    skipped="{}",
+                    project_id=rows[project], actor="nightly", started_at=50.0, finished_at=ended,
+                    episodes_read=0, signatures_touched=0, records_created=0,
+                    records_reinforced=0, records_updated=0, skipped="{}",
                 )
-            )
+            )  # fmt: skip
     with reading(store) as connection:
         found = project_figures(
             connection, load_settings(home=Path("/nowhere")), only=None, most=100

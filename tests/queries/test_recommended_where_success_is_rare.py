@@ -44,17 +44,13 @@ def hard(store):
 def learn_all(store, counts):
     reports = [
         {
-            "outcome_id": f"{said} {number}",
-            "task_id": f"{said} {number}",
-            "project": "default",
-            "success": number < successes,
-            "instruction": TASK,
-            "patterns": [said],
+            "outcome_id": f"{said} {number}", "task_id": f"{said} {number}", "project": "default",
+            "success": number < successes, "instruction": TASK, "patterns": [said],
             "timestamp": NOW - number,
         }
         for said, (successes, tasks) in counts.items()
         for number in range(tasks)
-    ]
+    ]  # fmt: skip
     learn_reports(store, reports, RULES, now=NOW)
     return store
 

@@ -17,9 +17,10 @@ import httpx
 import pytest
 import redis
 
-from tests.mcp_server.mcp_served import Served, until
+from tests.mcp_server.mcp_served import Served
 from tests.secrets.kinds import KINDS, PARTS
 from tests.secrets.reporting_agent import outcome
+from tests.support.processes import trackrecord_up, until
 from trackrecord.redis.client import worker_client
 from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agents.apply_plan import install, plan_install
@@ -32,7 +33,6 @@ TEXTS = list(KINDS.values())
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 PROJECT = "secrets"
 _SECRET = re.compile(b"|".join(PARTS))
-_URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 
 
 class Fleet(NamedTuple):
@@ -66,23 +66,11 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     home, user, log = folder / "h", folder / "user", folder / "up.log"
     user.mkdir()
     environment = {**os.environ, "HOME": str(user), "TRACKRECORD_HOME": str(home)}
-    with log.open("wb") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trackrecord_cli", "up", "--port", "0"],
-            env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-        )  # fmt: skip
-    try:
-        until(lambda: _URL.search(log.read_text()) or process.poll() is not None)
-        assert process.poll() is None, log.read_text()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HOME", str(user))
-            install(AGENTS["codex"], home, plan_install(AGENTS["codex"], home))
-            served = Served(home, _URL.findall(log.read_text())[0])
-            with worker_client(load_settings(home=home)) as client:
-                yield Fleet(served, user, log, client)
-    finally:
-        process.terminate()
-        process.wait(200)
+    with trackrecord_up(environment, log) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(user))
+        install(AGENTS["codex"], home, plan_install(AGENTS["codex"], home))
+        with worker_client(load_settings(home=home)) as client:
+            yield Fleet(Served(home, address), user, log, client)
 
 
 # --- the ways

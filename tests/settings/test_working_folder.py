@@ -263,13 +263,9 @@ def test_publishing_goes_on(kind, folder, home, client):
         "print(trackrecord.stats().dropped, trackrecord.rankings().problem)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=folder,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder,
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
-    )
+    )  # fmt: skip
     assert done.stdout == "{} nothing is learnt yet\n"
     assert client.xlen(AgentSettings().keys.outcomes) == 1
 

@@ -10,14 +10,8 @@ from typing import Any
 
 # Each word is a direction; texts about the same thing share one, whatever their words.
 MEANINGS = {
-    "red": 0,
-    "failing": 0,
-    "broken": 0,
-    "构建失败": 0,
-    "deploy": 1,
-    "release": 1,
-    "上线": 1,
-}
+    "red": 0, "failing": 0, "broken": 0, "构建失败": 0, "deploy": 1, "release": 1, "上线": 1,
+}  # fmt: skip
 
 
 class EndpointServer:

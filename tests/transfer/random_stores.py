@@ -245,17 +245,11 @@ class History:
             session=f"s-{self._random.randint(1, self._number)}",
             agent=self._random.choice(("", "helper")),
             entry=f"known failure: line make {self._random.choice(_SOURCES)}",
-            kind="known failure",
-            at=self._now - 1,
-            given=self._random.random() < 0.5,
-            probability=0.5,
-            project=self._project,
-            source=self._random.choice(_SOURCES),
-            key="line make test",
-            check="test",
-            tool="shell:make test",
+            kind="known failure", at=self._now - 1, given=self._random.random() < 0.5,
+            probability=0.5, project=self._project, source=self._random.choice(_SOURCES),
+            key="line make test", check="test", tool="shell:make test",
             text=self._random.choice(_TASKS),
-        )
+        )  # fmt: skip
         received = ReceivedHint(hint, f"h{self._number}", self._now)
         with writing(self._store) as connection:
             record_hints(connection, {self._project: self._project_id(connection)}, [received])
@@ -274,17 +268,11 @@ class History:
 
 
 LISTS = (
-    ("patterns", "list"),
-    ("patterns", "list", "--state", "deprecated"),
-    ("criteria", "list"),
-    ("competences", "list"),
-    ("memories", "list"),
-    ("lessons", "list", "--everything"),
-    ("commands", "list", "--everything"),
-    ("runs", "list", "--limit", "1000"),
-    ("effect",),
+    ("patterns", "list"), ("patterns", "list", "--state", "deprecated"), ("criteria", "list"),
+    ("competences", "list"), ("memories", "list"), ("lessons", "list", "--everything"),
+    ("commands", "list", "--everything"), ("runs", "list", "--limit", "1000"), ("effect",),
     ("projects",),
-)
+)  # fmt: skip
 _MOMENT = NOW + 40 * DAY
 
 

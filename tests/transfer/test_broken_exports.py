@@ -45,12 +45,9 @@ def _rows(*values):
 
 BROKEN = [
     ("outcomes", {"success": "yes"}, "Expected `bool | null`"),
-    ("outcomes", {"verdict": "great"}, "verdict"),
-    ("outcomes", {"body": {"task_id": 3}}, "body"),
-    ("outcomes", {"body": "no base64!"}, "base64"),
-    ("outcomes", {"id": 0}, ">= 1"),
-    ("outcomes", {"id": 2**70}, "id"),
-    ("outcomes", {"task_id": "x" * 300}, "length"),
+    ("outcomes", {"verdict": "great"}, "verdict"), ("outcomes", {"body": {"task_id": 3}}, "body"),
+    ("outcomes", {"body": "no base64!"}, "base64"), ("outcomes", {"id": 0}, ">= 1"),
+    ("outcomes", {"id": 2**70}, "id"), ("outcomes", {"task_id": "x" * 300}, "length"),
     ("outcomes", {"project_id": 1}, "unknown field `project_id`"),
     ("receipts", {"number": 10**9}, "no row 1000000000 of "),
     ("receipts", {"ended_at": None}, "ended_at"),
@@ -67,7 +64,7 @@ BROKEN = [
     ("items", {"decided_maturity": "holy"}, "decided_maturity"),
     ("memories", {"type": "lie"}, "type"),
     ("hints", {"probability": 2.0}, "probability"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("table", "changed", "reason"), BROKEN)

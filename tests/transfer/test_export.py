@@ -20,7 +20,6 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.ledger.tables import items
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
@@ -184,21 +183,6 @@ def test_every_table_is_known_to_the_transfer():
             is_number = column.type is Id and not is_own
             assert not is_number or reference_of(column) is not None, str(column)
     assert RowReader()
-
-
-def test_what_an_older_export_lacks_has_the_columns_default(new_store, imported):
-    """The one that its rows got in the table, too, when the column was added."""
-    source, target = new_store(), new_store()
-    History(source, 13).go_on(12)
-    lines = [json.loads(line) for line in exported(source).splitlines()]
-    for row in lines:
-        if row.get("table") == "items":
-            del row["reported_inverted"]
-    older = [json.dumps(row, separators=(",", ":")) for row in lines]
-    imported(target, "\n".join([*older, ""]).encode())
-    with reading(target) as connection:
-        rows = connection.execute(select(items.c.reported_inverted)).scalars().all()
-    assert set(rows) == {False}
 
 
 @pytest.mark.parametrize("name", ["default", "a copy"])
