@@ -316,18 +316,14 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
         )
 
 
-def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
-    """Print lines of a name, a value and its drawing, in columns; a value has the room it needs."""
+def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Print lines of a name and a value, in two columns; a value has the room it needs."""
     from rich.table import Table
     from rich.text import Text
 
-    out = console()
-    rows = [(name, _flat(value, _CELL_CHARS), drawn) for name, value, drawn in lines]
-    names = max((len(name) for name, _, _ in rows), default=0)
-    values = max((len(value) for _, value, drawn in rows if drawn), default=0) + 2
     grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
-    grid.add_column(width=names)
+    grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value, drawn in rows:
-        grid.add_row(name, Text(f"{value:<{values}}{drawn}" if drawn else value))
-    out.print(grid)
+    for name, value in lines:
+        grid.add_row(name, Text(_flat(value, _CELL_CHARS)))
+    console().print(grid)

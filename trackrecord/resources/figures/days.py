@@ -71,7 +71,7 @@ def _day(day: int, counted: CountedDay) -> Day:
 
 WEEK: Final = 7 * DAY
 # More runs than these are no longer one person's: nobody waits for them to be counted.
-_MOST_RUNS: Final = 5_000
+_MOST_RUNS: Final = 2_000
 _MOST_TRIED: Final = 1_000
 # Whoever comes back after a longer pause was elsewhere.
 _LONGEST_WAIT_S: Final = 600.0

@@ -9,7 +9,6 @@ import click
 
 from ...access import open_redis, read_store
 from ...arguments.options import json_option, project_option
-from ...output.drawing import bar
 from ...output.screen import on_terminal, print_json, print_lines, print_table
 
 if TYPE_CHECKING:
@@ -17,11 +16,10 @@ if TYPE_CHECKING:
 
 
 class StatusLine(NamedTuple):
-    """One line: a label, a count, and its share."""
+    """One line: a label, and what is so."""
 
     name: str
     value: str
-    drawn: str = ""
 
 
 def places(status: StatusAnswer, cost: str) -> list[StatusLine]:
@@ -53,11 +51,12 @@ def learnt(status: StatusAnswer) -> list[StatusLine]:
     from trackrecord.learning.text.times import iso
 
     judged = status.outcomes - status.without_verdict
-    share = status.successes / judged if judged else None
+    # A rate of a few says nothing of the others.
+    share = f" ({status.successes / judged:.0%})" if 2 * judged >= max(1, status.outcomes) else ""
     cached = "never computed" if status.cache_age_s is None else f"{_age(status.cache_age_s)} old"
     return [
         StatusLine("outcomes", f"{status.outcomes:,}"),
-        StatusLine("successful", f"{status.successes:,}", _share(share)),
+        StatusLine("successful", f"{status.successes:,} of {judged:,} with a verdict{share}"),
         StatusLine("without a verdict", f"{status.without_verdict:,}"),
         StatusLine("patterns", f"{status.patterns:,}"),
         StatusLine("anti-patterns", f"{status.anti_patterns:,}"),
@@ -95,10 +94,6 @@ def _disk(sizes: Mapping[str, int]) -> StatusLine:
 
 def _mb(size: int) -> str:
     return f"{size / 1e6:,.1f}"
-
-
-def _share(share: float | None) -> str:
-    return "" if share is None else f"{bar(share)} {share:.0%} of those with a verdict"
 
 
 def _age(seconds: float) -> str:

@@ -67,7 +67,7 @@ def shown(asked: PageRequest) -> PageView:
         "cards": defects[:_CARDS],
         "more_defects": max(0, len(defects) - _CARDS),
         "weeks": weeks,
-        "began": _began(news),
+        "began": sum(each.kind.value == "defect.began" for each in news),
         "days": by_day,
         "stacks": [_stack(each) for each in by_day],
         "news": news[: -_NEWS_SHOWN - 1 : -1],
@@ -119,10 +119,6 @@ def _news(
         since=until - WEEK,
         until=until,
     )
-
-
-def _began(news: Sequence[News]) -> int:
-    return sum(each.kind.value == "defect.began" for each in news)
 
 
 def _stack(day: Day) -> Stack:
