@@ -152,10 +152,9 @@ def test_the_project_is_that_of_the_folder_if_asked_for(served, tmp_path, monkey
     run(use)
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_a_failed_command_is_answered_with_what_is_known_of_it(served, transport, tmp_path):
+def test_a_failed_command_is_answered_with_what_is_known_of_it(served, tmp_path):
     """Before anything else, with what the error says; not while a person has dismissed it."""
-    project = f"failed-{transport}"
+    project = "failed"
     line, error = "rtk bun run test", "error: unrecognized subcommand 'bun'"
 
     def call(command, state):
@@ -192,7 +191,7 @@ def test_a_failed_command_is_answered_with_what_is_known_of_it(served, transport
             await asyncio.sleep(0.1)
 
     async def use():
-        async with client_of(served, transport, project=project) as client:
+        async with served.over_http(project=project) as client:
             text, found = await recalled(client, told, **failed)
             assert text.startswith(told)
             assert found["context"].startswith(told)
