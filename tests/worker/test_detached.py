@@ -108,16 +108,13 @@ def test_the_end_of_its_terminal_stops_it_in_order(home: Path) -> None:
 
 def test_an_id_that_somebody_else_has_by_now_is_left_alone(home: Path, command: Command) -> None:
     """What holds the lock runs, and no number that an earlier one has left."""
-    sleeping = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    try:
+    waits = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(waits, stdin=subprocess.PIPE) as sleeping:
         with take_home(home / "home") as lock:
             note_pids(lock, {"up": sleeping.pid})
         assert command("down").returncode == 1
         assert "does not run here" in command("doctor").stdout
         assert sleeping.poll() is None
-    finally:
-        sleeping.kill()
-        sleeping.wait()
 
 
 @pytest.fixture
