@@ -28,7 +28,7 @@ Counted = tuple[int, int, int, float, float]
 
 @dataclass(frozen=True, slots=True)
 class LedgerReceipt:
-    """What one report added, or several that were removed.
+    """The addition by one report, or by several that were removed.
 
     Attributes:
         ended_at: when the last of them ended.
