@@ -6,7 +6,7 @@ from trackrecord.learning.numbers.decay import Bases, HalfLives
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import writing
 from trackrecord.store.database.upsert import insert_rows
-from trackrecord.store.ledger.ledger import Entry, Ledger
+from trackrecord.store.ledger.ledger import Ledger, LedgerEntry
 from trackrecord.store.ledger.receipts import OUTCOME
 from trackrecord.store.ledger.subjects import DAY_ITEM, PATTERN, cell_in, day_row
 from trackrecord.store.outcomes.recorded_rules import replace_bases
@@ -53,7 +53,7 @@ def record_outcomes(engine: Engine, count: int, *, now: float) -> None:
                 (PATTERN, (SLUG, cell_in(verdict), 1, "Plan", "named")),
                 (DAY_ITEM, day_row(at, score > 0.5)),
             ]
-            seen.append(Entry(PROJECT_ID, at, OUTCOME, number + 1, "", said))
+            seen.append(LedgerEntry(PROJECT_ID, at, OUTCOME, number + 1, "", said))
         with writing(engine) as connection:
             insert_rows(connection, outcomes, recorded, rows)
             ledger = Ledger(connection, {PROJECT_ID: bases})

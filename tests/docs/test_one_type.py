@@ -21,7 +21,7 @@ _REASONS = {
         "CriterionFeedbackAnswer~Feedback Example~ExampleAnswer FeedbackAnswer~GivenFeedback "
         "PastTask~StoredTask",
     "one is added to or taken back, the other is what came of it":
-        "Current~Replaced DecayedTally~TallySum OpenCall~RunCall",
+        "DecayedTally~TallySum LedgerEntry~LedgerReceipt OpenCall~RunCall",
     "JSON has no tuples as keys": "EpisodeTally~StoredTally",
     "None keeps a value in one, and is the default in the other": "ForkChanges~NewCompetence",
 }  # fmt: skip

@@ -3,9 +3,7 @@
 import threading
 from dataclasses import replace
 
-import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
@@ -226,85 +224,6 @@ _feedback = st.lists(
     max_size=12,
     unique_by=lambda each: each.feedback_id,
 )
-_outcomes = st.lists(
-    st.builds(
-        outcome,
-        st.integers(0, 20),
-        helpful=st.booleans(),
-        patterns=st.lists(st.sampled_from(["x", "y"]), max_size=2, unique=True),
-        received=st.sampled_from([NOW - 2 * DAY, NOW]),
-        timestamp=st.just(NOW - 4 * DAY),
-    ),
-    max_size=8,
-    unique_by=lambda each: each.outcome_id,
-)
-
-
-@given(_feedback, _outcomes, st.randoms())
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_neither_order_nor_doubling_makes_a_difference(store, feedback, outcomes, chance):
-    """Any mixture of batches ends as one that is in order; and so does a rebuild."""
-    number = next(_numbers)
-    ordered, mixed = f"ordered {number}", f"mixed {number}"
-
-    def of(project, told):
-        for kind, each in told:
-            if kind == "feedback":
-                give(store, each, project=project)
-            else:
-                teach(store, [replace_project(each, project)])
-
-    steps = [("feedback", each) for each in feedback] + [("outcome", each) for each in outcomes]
-    of(ordered, steps)
-    shuffled = [*steps, *chance.sample(steps, len(steps) // 2)]
-    chance.shuffle(shuffled)
-    of(mixed, shuffled)
-    expected = seen(store, ordered)
-    assert seen(store, mixed) == expected
-    with reading(store) as connection:
-        project_id = project_id_of(connection, mixed)
-    if project_id is not None:
-        with writing(store) as connection:
-            rebuild_patterns(connection, project_id, RULES, now=NOW)
-        assert seen(store, mixed) == expected
-
-
-_numbers = iter(range(1_000_000))
-
-
-def replace_project(scored, project):
-    return msgspec.structs.replace(scored, project=project)
-
-
-def rounded(evidence):
-    """Return it without the last digits, which depend on the order of additions."""
-    numbers = {name: each for name, each in vars(evidence).items() if isinstance(each, float)}
-    return replace(evidence, **{name: float(f"{each:.9g}") for name, each in numbers.items()})
-
-
-def seen(store, project):
-    with reading(store) as connection:
-        project_id = project_id_of(connection, project)
-        if project_id is None:
-            return {}, {}
-        found = read_criteria(connection, project_id, RULES.criteria, now=NOW)
-    patterns = {
-        slug: (
-            replace(rounded(each.evidence), speakers=tuple(map(rounded, each.evidence.speakers))),
-            each.facts, each.state, each.is_inverted,
-        )
-        for slug, each in standings(store, project).items()
-    }  # fmt: skip
-    judged = {
-        each.criterion: (
-            each.evidence.helpful, each.evidence.neutral, each.evidence.harmful,
-            float(f"{each.evidence.decayed_helpful:.9g}"), each.evidence.last_validated,
-        )
-        for each in found
-    }  # fmt: skip
-    return patterns, judged
 
 
 def test_two_workers_at_once(store, store_url):

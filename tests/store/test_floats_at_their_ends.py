@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 
-from tests.store.teaching import DAY, NOW, RULES, known, note_states_of, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -108,35 +106,3 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     rebuild(store, NOW + 1)
     assert note_states_of(store, now=NOW + 1) == ()
     assert history() == before
-
-
-@settings(max_examples=15)
-@given(
-    st.lists(
-        st.tuples(
-            st.booleans(),
-            st.integers(0, 20_000),
-            st.lists(st.sampled_from(["a", "B", "b", "一", "Ａ"]), max_size=3),
-        ),
-        min_size=1,
-        max_size=12,
-    ),
-    st.integers(0, 3000),
-)
-def test_a_rebuild_leaves_the_same_state(memory_store, told, days_later) -> None:
-    """Whatever was told, however old, and whenever it is rebuilt."""
-    engine = memory_store()
-    for number, (helpful, age, names) in enumerate(told):
-        when = NOW + number
-        teach(
-            engine,
-            [outcome(number, helpful=helpful, patterns=names, received=when,
-                     timestamp=max(0, when - age * DAY))],
-            now=when,
-        )  # fmt: skip
-    now = NOW + 100 + days_later * DAY
-    before = known(engine, now=now)
-    rebuild(engine, now)
-    after = known(engine, now=now)
-    engine.dispose()
-    assert after == before

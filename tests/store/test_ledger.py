@@ -16,7 +16,7 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.ledger import subjects
 from trackrecord.store.ledger.read import read_counts
-from trackrecord.store.ledger.subjects import CRITERION, PATTERN, Row, Subject, subject_of
+from trackrecord.store.ledger.subjects import CRITERION, PATTERN, CountedSubject, Row, subject_of
 from trackrecord.store.ledger.tables import items, totals
 from trackrecord.store.ledger.upkeep import add_up
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
@@ -115,7 +115,7 @@ def judge(store: Engine, given: list[GivenFeedback], now: float) -> None:
 
 
 def said(store: Engine) -> Said:
-    """What is counted, by names, decayed to one moment; and when each item was last seen."""
+    """Return the counts by names, decayed to one moment, and when each item was last seen."""
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         assert project_id is not None
@@ -134,7 +134,7 @@ def said(store: Engine) -> Said:
 
 
 def replayed(history: History, store: Engine) -> Said:
-    """What a store says that learns only what is left, in another order."""
+    """Return the counts of a store that learns only the rest, in another order."""
     told = sorted(history.entries, key=lambda each: (each.outcome_id, each.received_at))
     for start in range(0, len(told), 7):
         teach(store, told[start : start + 7], now=END, rules=RULES)
@@ -177,7 +177,7 @@ def _durations(of: ScoredOutcome) -> Iterator[Row]:
 
 def test_a_further_subject_is_a_function_and_a_line(store, monkeypatch) -> None:
     """It is counted, amended, forgotten and removed with the others."""
-    made_up = Subject(9, _durations, "patterns")
+    made_up = CountedSubject(9, _durations, "patterns")
     monkeypatch.setattr(subjects, "SUBJECTS", (*subjects.SUBJECTS, made_up))
 
     def counted() -> dict[str, int]:

@@ -53,17 +53,6 @@ def test_an_amended_outcome_moves_to_its_day(store):
     assert [(each.outcomes, each.successes) for each in recounted(store)] == [(1, 1), (1, 1)]
 
 
-def test_a_rebuild_mends_the_counts(store):
-    """It counts what is on record, whatever was counted before."""
-    teach(store, [of_day(number, number) for number in range(4)])
-    before = counted(store)
-    with writing(store) as connection:
-        connection.exec_driver_sql("UPDATE totals SET n = n + 5")
-        project_id = project_id_of(connection, "default")
-        rebuild_patterns(connection, project_id, RULES, now=NOW)
-    assert counted(store) == before
-
-
 def test_a_day_begins_at_midnight():
     """In UTC, to the last fraction of a second."""
     assert day_of(0.0) == 0

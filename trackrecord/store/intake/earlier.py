@@ -22,9 +22,9 @@ from trackrecord.wire.outcome import decode_outcome
 from ..database.engine import dialect_of
 from ..database.metadata import Id, columns
 from ..database.upsert import Columns
-from ..ledger.ledger import Entry, Ledger
+from ..ledger.ledger import Ledger, LedgerEntry
 from ..ledger.read import own_items
-from ..ledger.receipts import OUTCOME, REMOVED, Counted, Receipt
+from ..ledger.receipts import OUTCOME, REMOVED, Counted, LedgerReceipt
 from ..ledger.subjects import (
     CLAIMED,
     CRITERION,
@@ -118,7 +118,7 @@ _TAKEN: Final = {
 
 
 def item_of(pattern: Mapping[Column[Any], Any]) -> dict[Column[Any], Any]:
-    """Return the item in whose place a row of the patterns stood."""
+    """Return a row of the patterns as the item that it is now."""
     own = {column: pattern[before] for column, before in _TAKEN.items() if before in pattern}
     return own | {items.c.subject: PATTERN}
 
@@ -222,7 +222,9 @@ class _Filling:
         silent = [row.id for row in chunk if row.id not in speakers]
         speakers |= self._speakers(silent)
         entries = [
-            Entry(row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id])
+            LedgerEntry(
+                row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id]
+            )
             for row in chunk
             if not row.replaced_at
         ]
@@ -231,7 +233,7 @@ class _Filling:
         ledger.add_named(entries, self._ids)
         ledger.write()
 
-    def _has_new(self, entry: Entry) -> bool:
+    def _has_new(self, entry: LedgerEntry) -> bool:
         project, ids = entry.project_id, self._ids
         return (project, SPEAKER_ITEM, entry.speaker) not in ids or any(
             (project, subject, row[0]) not in ids for subject, row in entry.rows
@@ -269,7 +271,7 @@ class _Filling:
         ledger = Ledger(self._connection, self._bases)
         ids = ledger.name(
             [
-                Entry(project, at, REMOVED, 0, speaker, [(subject, (name, cell, 0, "", ""))])
+                LedgerEntry(project, at, REMOVED, 0, speaker, [(subject, (name, cell, 0, "", ""))])
                 for (project, speaker, _), some in alike.items()
                 for subject, name, cell, _, _, at in some
             ]
@@ -281,7 +283,7 @@ class _Filling:
                 for subject, name, cell, n, value, at in some
             )
             by = ids[project, SPEAKER_ITEM, speaker]
-            ledger.add_receipts([(project, Receipt(last, REMOVED, by, by, rows))])
+            ledger.add_receipts([(project, LedgerReceipt(last, REMOVED, by, by, rows))])
         ledger.write()
 
     def _removed(self) -> Iterator[tuple[int, str, _Removed]]:

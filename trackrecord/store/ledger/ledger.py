@@ -28,7 +28,7 @@ from . import subjects
 from .receipts import (
     OUTCOME,
     Counted,
-    Receipt,
+    LedgerReceipt,
     naming,
     of_records,
     of_removed,
@@ -45,7 +45,11 @@ _STRATEGY: Final[ColumnElement[str]] = literal_column(f"'{STRATEGY}'")
 _UNNAMED: Final[ColumnElement[str]] = literal_column("''")
 
 
-class Entry(NamedTuple):
+# A project, a subject, and a name.
+ItemKey = tuple[int, int, str]
+
+
+class LedgerEntry(NamedTuple):
     """A report that is to be counted.
 
     Attributes:
@@ -65,10 +69,10 @@ class Entry(NamedTuple):
     rows: Sequence[tuple[int, Row]]
 
 
-def entry_of(project_id: int, row: int, outcome: ScoredOutcome) -> Entry:
+def entry_of(project_id: int, row: int, outcome: ScoredOutcome) -> LedgerEntry:
     """Return an outcome that is recorded in a row as a report that is to be counted."""
     rows = [(each.number, said) for each in subjects.SUBJECTS for said in each.rows(outcome)]
-    return Entry(project_id, outcome.ended_at, OUTCOME, row, outcome.speaker, rows)
+    return LedgerEntry(project_id, outcome.ended_at, OUTCOME, row, outcome.speaker, rows)
 
 
 def _named(table: Columns, new: Columns) -> dict[str, Any]:
@@ -119,11 +123,13 @@ class Ledger:
         self._seen: dict[int, float] = {}
         self._lost: dict[int, dict[int, float]] = defaultdict(dict)
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[LedgerEntry]) -> None:
         """Count reports."""
         self.add_named(entries, self.name(entries))
 
-    def add_named(self, entries: Iterable[Entry], ids: Mapping[tuple[int, int, str], int]) -> None:
+    def add_named(
+        self, entries: Iterable[LedgerEntry], ids: Mapping[tuple[int, int, str], int]
+    ) -> None:
         """Count reports of items whose numbers are known, see `name`."""
         given = []
         for project_id, ended_at, kind, number, speaker, said in entries:
@@ -132,10 +138,10 @@ class Ledger:
                 for subject, row in said
             ]
             by = ids[project_id, SPEAKER_ITEM, speaker]
-            given.append((project_id, Receipt(ended_at, kind, number, by, tuple(counted))))
+            given.append((project_id, LedgerReceipt(ended_at, kind, number, by, tuple(counted))))
         self.add_receipts(given)
 
-    def add_receipts(self, given: Iterable[tuple[int, Receipt]]) -> None:
+    def add_receipts(self, given: Iterable[tuple[int, LedgerReceipt]]) -> None:
         """Count receipts that are not on record yet, each with its project."""
         rows = []
         for project_id, receipt in given:
@@ -143,12 +149,12 @@ class Ledger:
             rows.append(receipt.as_row(project_id))
         insert_rows(self._connection, receipts, tuple(receipts.c), sorted(rows))
 
-    def name(self, entries: Iterable[Entry]) -> dict[tuple[int, int, str], int]:
+    def name(self, entries: Iterable[LedgerEntry]) -> dict[ItemKey, int]:
         """Return the numbers of the items that reports name, known and new ones.
 
         The key of each is its project, its subject, and its name; a speaker is one, too.
         """
-        named: dict[tuple[int, int, str], tuple[str, str, float | None]] = {}
+        named: dict[ItemKey, tuple[str, str, float | None]] = {}
         for project_id, ended_at, _, _, speaker, said in entries:
             named.setdefault((project_id, SPEAKER_ITEM, speaker), ("", "", None))
             for subject, (name, cell, _, label, kind) in said:
@@ -166,7 +172,7 @@ class Ledger:
         found: Sequence[Any] = _NAME.execute(self._connection, rows)
         return {(row[1], row[2], row[3]): row[0] for row in found}
 
-    def _post(self, project_id: int, receipt: Receipt, sign: int) -> None:
+    def _post(self, project_id: int, receipt: LedgerReceipt, sign: int) -> None:
         bases, sums = self._bases[project_id], self._sums
         weights: dict[tuple[int, float], float] = {}
         for item, cell, n, value, before in receipt.rows:
@@ -188,7 +194,7 @@ class Ledger:
                 if seen.get(item, ended_at) <= ended_at:
                     seen[item] = ended_at
 
-    def post(self, project_id: int, counted: Iterable[Receipt]) -> None:
+    def post(self, project_id: int, counted: Iterable[LedgerReceipt]) -> None:
         """Count receipts that are on record, again or for the first time."""
         for receipt in counted:
             self._post(project_id, receipt, 1)

@@ -27,8 +27,8 @@ Counted = tuple[int, int, int, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """What one report added, or several that were removed.
+class LedgerReceipt:
+    """The addition by one report, or by several that were removed.
 
     Attributes:
         ended_at: when the last of them ended.
@@ -89,13 +89,13 @@ def check_rows(body: bytes) -> None:
         raise ValueError(message)
 
 
-def _receipt(row: Any) -> Receipt:  # noqa: ANN401 - a row of the table
-    return Receipt(row.ended_at, row.kind, row.number, *unpack(row.rows))
+def _receipt(row: Any) -> LedgerReceipt:  # noqa: ANN401 - a row of the table
+    return LedgerReceipt(row.ended_at, row.kind, row.number, *unpack(row.rows))
 
 
 def read_receipts(
     connection: Connection, project_id: int, *where: ColumnElement[bool]
-) -> Iterator[Receipt]:
+) -> Iterator[LedgerReceipt]:
     """Yield receipts of a project, those first that ended last."""
     table = receipts.c
     query = (
@@ -137,7 +137,7 @@ def of_removed(speaker: int) -> ColumnElement[bool]:
 
 def taken(
     connection: Connection, project_id: int, conditions: Iterable[ColumnElement[bool]]
-) -> Iterator[Receipt]:
+) -> Iterator[LedgerReceipt]:
     """Delete receipts of a project; yield them."""
     for where in conditions:
         yield from list(read_receipts(connection, project_id, where))

@@ -30,7 +30,7 @@ Row = tuple[str, int, float, str, str]
 
 
 @dataclass(frozen=True)
-class Subject:
+class CountedSubject:
     """One kind of item that outcomes are counted for.
 
     Attributes:
@@ -80,10 +80,10 @@ def day_row(ended_at: float, success: bool | None) -> Row:
     return str(floor(ended_at / DAY)), NEUTRAL if success is None else won, 0, "", ""
 
 
-SUBJECTS: tuple[Subject, ...] = (
-    Subject(PATTERN, _patterns, "patterns"),
-    Subject(CRITERION, _criteria, "criteria"),
-    Subject(DAY_ITEM, _days, None, by_speaker=False),
+SUBJECTS: tuple[CountedSubject, ...] = (
+    CountedSubject(PATTERN, _patterns, "patterns"),
+    CountedSubject(CRITERION, _criteria, "criteria"),
+    CountedSubject(DAY_ITEM, _days, None, by_speaker=False),
 )
 
 

@@ -27,7 +27,7 @@ from .ledger import Ledger
 from .receipts import (
     OUTCOME,
     REMOVED,
-    Receipt,
+    LedgerReceipt,
     naming,
     of_records,
     of_removed,
@@ -51,7 +51,7 @@ def fold(
         bases: what its sums are relative to.
         keys: when each ended, and its row.
     """
-    alike: defaultdict[tuple[int, float], list[Receipt]] = defaultdict(list)
+    alike: defaultdict[tuple[int, float], list[LedgerReceipt]] = defaultdict(list)
     for receipt in taken(connection, project_id, of_records(OUTCOME, keys)):
         alike[receipt.speaker, receipt.ended_at // DAY].append(receipt)
     table = receipts.c
@@ -67,7 +67,7 @@ def fold(
     insert_rows(connection, receipts, tuple(receipts.c), sorted(rows))
 
 
-def _folded(speaker: int, some: Sequence[Receipt], bases: Bases) -> Receipt:
+def _folded(speaker: int, some: Sequence[LedgerReceipt], bases: Bases) -> LedgerReceipt:
     alike: defaultdict[tuple[int, int], list[tuple[int, float, float]]] = defaultdict(list)
     for each in some:
         for item, cell, n, value, before in each.rows:
@@ -83,7 +83,7 @@ def _folded(speaker: int, some: Sequence[Receipt], bases: Bases) -> Receipt:
             for _, value, at in counted
         )
         rows.append((item, cell, sum(n for n, _, _ in counted), value, last - newest))
-    return Receipt(last, REMOVED, speaker, speaker, tuple(rows))
+    return LedgerReceipt(last, REMOVED, speaker, speaker, tuple(rows))
 
 
 def add_up(connection: Connection, project_id: int, bases: Bases) -> None:

@@ -27,7 +27,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
 from ...database.upsert import insert_rows
-from ...ledger.ledger import Entry
+from ...ledger.ledger import LedgerEntry
 from ...ledger.receipts import FEEDBACK
 from ...ledger.subjects import CRITERION, PATTERN, told_row
 from ...ledger.tables import items
@@ -187,7 +187,7 @@ def wait_for(
 
 def feedback_entries(
     connection: Connection, project_id: int, feedback_ids: Collection[str] | None = None
-) -> Iterator[Entry]:
+) -> Iterator[LedgerEntry]:
     """Yield what feedback on patterns and criteria adds to the ledger.
 
     Args:
@@ -203,7 +203,7 @@ def feedback_entries(
             subject = _COUNTED[row.subject]
             said = (subject, told_row(subject, row.name, Verdict(row.verdict)))
             speaker = speaker_named(row.source)
-            yield Entry(project_id, row.given_at, FEEDBACK, row.id, speaker, [said])
+            yield LedgerEntry(project_id, row.given_at, FEEDBACK, row.id, speaker, [said])
 
 
 def _named(feedback_ids: Collection[str] | None) -> Iterator[ColumnElement[bool]]:
