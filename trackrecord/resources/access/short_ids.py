@@ -234,12 +234,12 @@ def shortened_run_ids(ids: Sequence[str]) -> dict[str, str]:
 def run_ids_by_parts(
     connection: Connection, column: Column[str], where: ColumnElement[bool], given: str
 ) -> list[str]:
-    """Return the ids of captured runs that a short id with a colon may stand for; see above.
+    """Return the ids of captured runs that a session, or a short id with a colon, may stand for.
 
     It reads the index of a project's ids, so it is for what no id begins with.
     """
     session, _, prompt = given.partition(":")
-    if len(given) < FEWEST_CHARS or not session or not prompt or "\0" in given:
+    if len(given) < FEWEST_CHARS or not session or "\0" in given:
         return []
     query = select(column).where(
         where,

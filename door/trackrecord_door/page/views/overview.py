@@ -23,7 +23,7 @@ from ..requests.page_request import PageRequest
 
 # Tasks may have ended half a year before they were imported.
 _LOOKED_AT_DAYS: Final = 365
-_CHART_DAYS: Final = 60
+_CHART_DAYS: Final = 30
 _NEWS_SHOWN: Final = 10
 _CARDS: Final = 3
 # How news are labelled, and in which colour.
