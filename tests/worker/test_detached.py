@@ -98,6 +98,14 @@ def test_why_it_does_not_start_is_said_in_one_line_and_kept(home: Path, command:
 
 def test_the_end_of_its_terminal_stops_it_in_order(home: Path) -> None:
     """One in the foreground; nothing of it is left."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` hands it on, ignored
+    try:
+        _stop_by_the_end_of_its_terminal(home)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def _stop_by_the_end_of_its_terminal(home: Path) -> None:
     with Terminal("up", "--no-http", columns=200, TRACKRECORD_HOME=str(home / "home")) as terminal:
         terminal.wait_for("log: ")
         family = psutil.Process(terminal.process.pid).children(recursive=True)

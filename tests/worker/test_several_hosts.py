@@ -194,7 +194,7 @@ def test_one_is_killed_and_one_is_frozen(
         "rows": COUNT + 1,
         "counted": COUNT + 1,
         "in patterns": 2 * (COUNT + 1),
-        "observed": 2 * (COUNT + 1),
+        "with receipts": COUNT + 1,
     }
     assert client.xlen(first.keys.dead) == 0
     replay = replayed(engine, third, tmp_path)
