@@ -126,9 +126,16 @@ def test_old_hooks_and_plugins_are_told_what_is_known(user, home, redis_server, 
     if node := shutil.which("node"):
         plugin = user / ".config/opencode/plugins/trackrecord.js"
         shutil.copy(plugin, user / "trackrecord.mjs")
-        (user / "script.mjs").write_text(SCRIPT)
-        done = subprocess.run([node, "script.mjs"], cwd=user, capture_output=True, check=True)
-        assert b"read first" in done.stdout
+
+        def told() -> bytes:
+            """What it adds to the prompt of a session that nobody has begun."""
+            own = f"ses_{next(numbers)}"
+            (user / "script.mjs").write_text(SCRIPT.replace("ses_1", own))
+            done = subprocess.run([node, "script.mjs"], cwd=user, capture_output=True, check=True)
+            return done.stdout
+
+        numbers = itertools.count(10)
+        until(lambda: b"read first" in told())
         assert done.stderr == b""
 
 
