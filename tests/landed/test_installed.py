@@ -132,11 +132,11 @@ def test_old_hooks_and_plugins_are_told_what_is_known(user, home, redis_server, 
             own = f"ses_{next(numbers)}"
             (user / "script.mjs").write_text(SCRIPT.replace("ses_1", own))
             done = subprocess.run([node, "script.mjs"], cwd=user, capture_output=True, check=True)
+            assert done.stderr == b""
             return done.stdout
 
         numbers = itertools.count(10)
         until(lambda: b"read first" in told())
-        assert done.stderr == b""
 
 
 def test_an_old_server_of_mcp_answers(user, home, open_door):
