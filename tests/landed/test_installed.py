@@ -128,7 +128,7 @@ def test_old_hooks_and_plugins_are_told_what_is_known(user, home, redis_server, 
         shutil.copy(plugin, user / "trackrecord.mjs")
 
         def told() -> bytes:
-            """What it adds to the prompt of a session that nobody has begun."""
+            """Return the prompts that it adds to, of a session that is new."""
             own = f"ses_{next(numbers)}"
             (user / "script.mjs").write_text(SCRIPT.replace("ses_1", own))
             done = subprocess.run([node, "script.mjs"], cwd=user, capture_output=True, check=True)
