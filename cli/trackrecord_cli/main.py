@@ -87,7 +87,6 @@ _SECTIONS = {
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
 COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}
 
-_NAME = "trackrecord"
 NO = 1
 WRONG_USE = 2
 UNREACHABLE = 3

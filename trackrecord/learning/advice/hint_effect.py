@@ -6,8 +6,7 @@ Methods 2021). Failures are compared within the kind of the hint and the probabi
 was given (Mantel and Haenszel).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, isfinite, sqrt
@@ -145,18 +144,25 @@ def hint_effect_of(hints: Iterable[TrialHint], runs: Iterable[TriedRun]) -> Hint
     distinct = {(each.session, each.agent, each.entry): each for each in hints if each.is_random}
     if not distinct:
         return HintEffect()
-    sessions: defaultdict[str, list[TriedRun]] = defaultdict(list)
-    wanted = {each.session for each in distinct.values()}
-    for run in runs:
-        if run.session in wanted:
-            sessions[run.session].append(run)
+    sessions = runs_by_session(runs, {each.session for each in distinct.values()})
     points = [
         TrialPoint(hint, found)
         for _, hint in sorted(distinct.items(), key=lambda item: item[0])
-        if (found := aftermath_of(hint, sessions.get(hint.session, ()))) is not None
+        if (found := aftermath_of(hint, sessions[hint.session])) is not None
     ]
     overall = tuple(compare_points(points, name) for name in _MEASURES)
     return HintEffect(overall, len(distinct), len(distinct) - len(points), _needed(overall[0]))
+
+
+def runs_by_session(
+    runs: Iterable[TriedRun], sessions: Iterable[str]
+) -> Mapping[str, Sequence[TriedRun]]:
+    """Return the runs of each of some sessions, in the order in which they come."""
+    found: dict[str, list[TriedRun]] = {session: [] for session in sessions}
+    for run in runs:
+        if run.session in found:
+            found[run.session].append(run)
+    return found
 
 
 def aftermath_of(hint: TrialHint, runs: Sequence[TriedRun]) -> Aftermath | None:

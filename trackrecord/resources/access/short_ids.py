@@ -211,6 +211,12 @@ def _shortest(ids: Sequence[str], least: int) -> dict[str, str]:
     return short
 
 
+def session_in(outcome_id: str) -> str:
+    """Return the agent and the session that the id of a captured run begins with; "" of others."""
+    agent, *rest = outcome_id.split(":", 2)
+    return f"{agent}:{rest[0]}" if len(rest) > 1 else ""
+
+
 def shortened_run_ids(ids: Sequence[str]) -> dict[str, str]:
     """Return each id of a run as a table shows it: `540a8f92:7210` for one that was captured.
 

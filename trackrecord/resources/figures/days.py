@@ -8,10 +8,11 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of
+from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of, runs_by_session
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.short_ids import session_in
 from trackrecord.store.advice.hints import read_hints
 from trackrecord.store.advice.run_records import marks_since
 from trackrecord.store.advice.runs import read_tried_runs
@@ -124,19 +125,20 @@ def two_weeks(
         return None
     tried = read_tried_runs(connection, project_id, limit=_MOST_TRIED, since=since)
     hints = read_hints(connection, project_id)
+    of_session = runs_by_session(tried, {each.session for each in hints})
 
     def week(begin: float) -> Week:
         end = begin + WEEK
         ended = [(of, marks) for of, at, marks in marked if begin < at <= end]
         given = [each for each in hints if each.is_given and begin < each.at <= end]
         return Week(
-            sessions=len({of.rpartition(":")[0] for of, _ in ended if of.count(":") > 1}),
+            sessions=len({session_in(of) for of, _ in ended} - {""}),
             runs=len(ended),
             unchecked=sum(any(has_mark(had, each) for each in _UNCHECKED) for _, had in ended),
             interrupted=sum(has_mark(marks, _INTERRUPTED) for _, marks in ended),
             lost_s=sum(_lost_s(run, broken) for run in tried if begin < run.ended_at <= end),
             hints=len(given),
-            followed=sum(_is_followed(each, tried) for each in given),
+            followed=sum(_is_followed(each, of_session[each.session]) for each in given),
         )
 
     return week(until - WEEK), week(since)
@@ -151,6 +153,6 @@ def _lost_s(run: TriedRun, broken: Set[str]) -> float:
     )
 
 
-def _is_followed(hint: TrialHint, tried: Sequence[TriedRun]) -> bool:
-    found = aftermath_of(hint, [run for run in tried if run.session == hint.session])
+def _is_followed(hint: TrialHint, runs: Sequence[TriedRun]) -> bool:
+    found = aftermath_of(hint, runs)
     return found is not None and found.resumed

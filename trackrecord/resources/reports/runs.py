@@ -681,22 +681,15 @@ def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import ids_around, ids_next_to
+    from trackrecord.resources.access.short_ids import ids_around, ids_next_to, session_in
     from trackrecord.store.outcomes.tables import outcomes
 
     where = outcomes.c.project_id == project_row(connection, project)
     # The sessions before and after that of a run, too: its short id names the session.
-    sessions = {
-        each[: each.index(":", each.index(":") + 1)] for each in shown if _is_captured(each)
-    }
+    sessions = {session for each in shown if (session := session_in(each))}
     ids = outcomes.c.outcome_id
     beside = [ids_around(connection, ids, where, f"{each}:", f"{each};") for each in sessions]
     return [*ids_next_to(connection, ids, where, shown), *chain.from_iterable(beside)]
-
-
-def _is_captured(outcome_id: str) -> bool:
-    """Return whether an id names an agent, a session and a prompt."""
-    return outcome_id.count(":") > 1
 
 
 def count_runs(

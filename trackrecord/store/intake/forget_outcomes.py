@@ -368,6 +368,12 @@ def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
     return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
 
 
+def _keys(connection: Connection, rows: Sequence[int]) -> list[tuple[float, int]]:
+    """Return when outcomes ended, each with its row."""
+    query = select(outcomes.c.ended_at, outcomes.c.id).where(outcomes.c.id.in_(rows))
+    return [(row.ended_at, row.id) for row in connection.execute(query)]
+
+
 def _signatures(connection: Connection, project_id: int, rows: Sequence[int]) -> list[int]:
     found: set[int] = set()
     for some in _chunks(rows):
@@ -383,10 +389,7 @@ def _signatures(connection: Connection, project_id: int, rows: Sequence[int]) ->
 def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> None:
     for some in _chunks(found.rows):
         drop_past_tasks(connection, project_id, some)
-        ended = select(outcomes.c.id, outcomes.c.ended_at).where(outcomes.c.id.in_(some))
-        drop_runs(
-            connection, project_id, [(row.id, row.ended_at) for row in connection.execute(ended)]
-        )
+        drop_runs(connection, project_id, [(row, at) for at, row in _keys(connection, some)])
         for table in (waiting_episodes, waiting_retractions, episodes):
             connection.execute(
                 delete(table).where(table.c.project_id == project_id, table.c.outcome.in_(some))
@@ -436,13 +439,7 @@ def _take_back(
     # Whoever is about to note a change of state has counted what is forgotten, and sees it by this.
     bases = move_landmark(connection, project_id, bases, max(now, bases.landmark))
     ledger = Ledger(connection, {project_id: bases})
-    ended = [
-        (row.ended_at, row.id)
-        for some in _chunks(found.rows)
-        for row in connection.execute(
-            select(outcomes.c.id, outcomes.c.ended_at).where(outcomes.c.id.in_(some))
-        )
-    ]
+    ended = [key for some in _chunks(found.rows) for key in _keys(connection, some)]
     touched = set(ledger.take_back(project_id, OUTCOME, ended))
     told = feedback_entries(connection, project_id, found.feedback)
     touched |= ledger.take_back(project_id, FEEDBACK, [(of.ended_at, of.number) for of in told])

@@ -24,6 +24,7 @@ from trackrecord.learning.numbers.decay import DAY, Bases, decayed
 from ..database.upsert import insert_rows
 from . import subjects
 from .ledger import Ledger
+from .read import own_items
 from .receipts import (
     OUTCOME,
     REMOVED,
@@ -110,9 +111,7 @@ def rebase(connection: Connection, project_id: int, old: Bases, landmark: float)
         basis = subject.basis(old)
         if basis is None:
             continue
-        own = select(items.c.id).where(
-            items.c.project_id == project_id, items.c.subject == subject.number
-        )
+        own = select(items.c.id).where(own_items(project_id, subject.number))
         connection.execute(
             update(totals)
             .where(totals.c.item.in_(own))
@@ -157,9 +156,12 @@ def is_counted() -> ColumnElement[bool]:
 
 def unheard(connection: Connection, project_id: int, speakers: Collection[int]) -> list[int]:
     """Return those of some speakers who told nothing that counts."""
+    # Most have totals. Of whoever told of tasks alone, the receipts say it.
+    query = select(totals.c.speaker).join(items, items.c.id == totals.c.item).distinct()
+    summed = set(connection.execute(query.where(items.c.project_id == project_id)).scalars())
     return [
         speaker
-        for speaker in sorted(speakers)
+        for speaker in sorted(set(speakers) - summed)
         if not any(
             receipt.speaker == speaker
             for receipt in read_receipts(connection, project_id, naming(connection, [speaker]))

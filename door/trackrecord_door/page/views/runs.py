@@ -10,6 +10,7 @@ import msgspec
 from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
+from trackrecord.resources.access.short_ids import session_in
 from trackrecord.resources.declaration.checks import optional_choice_of
 from trackrecord.resources.reports.runs import (
     CallDetails,
@@ -73,8 +74,7 @@ def _by_session(runs: Sequence[RunAnswer]) -> list[tuple[str, list[RunAnswer]]]:
     """Return runs by session, that of the newest run first; "" for those of no session."""
     groups: dict[str, list[RunAnswer]] = {}
     for run in runs:
-        session = run.outcome_id.rpartition(":")[0] if run.outcome_id.count(":") > 1 else ""
-        groups.setdefault(session.partition(":")[2], []).append(run)
+        groups.setdefault(session_in(run.outcome_id).partition(":")[2], []).append(run)
     return list(groups.items())
 
 
