@@ -183,30 +183,6 @@ class ExampleAnswer(Answer, frozen=True):
     verdict: str
 
 
-class SpeakerCountsAnswer(Answer, frozen=True, kw_only=True):
-    """The verdicts of one speaker on one pattern.
-
-    Attributes:
-        helpful: the helpful verdicts.
-        neutral: the neutral ones.
-        harmful: the harmful ones.
-        decayed_helpful: the helpful ones, each weighed by its age.
-        decayed_harmful: the harmful ones, each weighed by its age.
-        speaker: whose word they are.
-        succeeded: the outcomes whose task reached its goal.
-        feedback: the verdicts that are feedback, of no outcome.
-    """
-
-    helpful: int
-    neutral: int
-    harmful: int
-    decayed_helpful: float
-    decayed_harmful: float
-    speaker: str
-    succeeded: int
-    feedback: int
-
-
 class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     """One change of a pattern's state, with the numbers of its moment.
 

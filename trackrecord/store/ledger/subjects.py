@@ -10,7 +10,7 @@ from typing import Final
 
 from trackrecord.learning.criteria.weights import NAMED_VALUE, feedback_value
 from trackrecord.learning.numbers.decay import DAY, Bases, DecayBasis
-from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.outcomes.scoring import Verdict, verdict_on_patterns
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 SPEAKER_ITEM, PATTERN, CRITERION, DAY_ITEM = 0, 1, 2, 3
@@ -53,8 +53,8 @@ class CountedSubject:
 def _patterns(outcome: ScoredOutcome) -> Iterator[Row]:
     if outcome.verdict is None:
         return
-    # Whether the task succeeded says it, whatever the outcome scored.
-    cell = (HELPFUL if outcome.success else HARMFUL) + (CLAIMED if outcome.is_claim else VERIFIED)
+    verdict = verdict_on_patterns(success=bool(outcome.success))
+    cell = _CELL_OF[verdict] + (CLAIMED if outcome.is_claim else VERIFIED)
     for touch in outcome.touches:
         yield touch.slug, cell, 1, touch.content, touch.kind
 

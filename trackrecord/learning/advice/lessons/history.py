@@ -76,11 +76,6 @@ class History:
         return Counter(caller for _, _, caller in self.failed_calls)
 
     @cached_property
-    def task_count(self) -> int:
-        """Return how many distinct tasks there are."""
-        return max(self.tasks, default=-1) + 1
-
-    @cached_property
     def successes(self) -> list[bool]:
         """Return whether each run reached its goal, as far as known."""
         return [bool(run.success) for run in self.runs]
