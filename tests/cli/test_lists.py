@@ -4,8 +4,9 @@ import io
 import itertools
 import json
 import re
+import sys
 import unicodedata
-from contextlib import ExitStack, redirect_stdout
+from contextlib import redirect_stdout
 
 import pytest
 import redis
@@ -232,6 +233,7 @@ def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
 ):
     """On 60, 80 and 130 columns: the beginning of the text is there, and no line is too long."""
     lists = [*LISTS, ("rankings", "--task", "login tests"), ("rankings", "--why")]
+    asked = []
     for command in lists:
         given = [{"RECORD": realistic, "task-1": "task:c8f906d8e141ca11"}.get(each, each)
                  for each in command]  # fmt: skip
@@ -247,20 +249,40 @@ def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
         assert longest != "-", (command, rows)
         # A terminal is shown short ids, and times to the minute.
         beginning = longest[: 8 if about in ("id", "at") else 50]
-        with ExitStack() as opened:
-            terminals = {
-                columns: opened.enter_context(
-                    Terminal(*given, rows=500, columns=columns, NO_COLOR="1")
-                )
-                for columns in (60, 80, 130)
-            }
-            for columns, terminal in terminals.items():
-                assert terminal.wait() == 0, (command, terminal.shown)
-                width, text = _column(terminal.shown, about)
-                assert beginning in text, (command, terminal.shown)
-                assert width >= min(20, len(beginning)), (command, terminal.shown)
-                lines = _plain(terminal.shown)
-                assert [each for each in lines if cell_len(each) > columns] == [], command
+        asked.append((given, about, beginning))
+    shown = _on_terminals([given for given, _, _ in asked])
+    for (given, about, beginning), of_widths in zip(asked, shown, strict=True):
+        for columns, (text, status) in of_widths.items():
+            assert status == "0", (given, text)
+            width, column = _column(text, about)
+            assert beginning in column, (given, text)
+            assert width >= min(20, len(beginning)), (given, text)
+            assert [line for line in _plain(text) if cell_len(line) > columns] == [], given
+
+
+# Runs commands one after the other on its terminal, each on every width of it.
+_COMMANDS = """
+import fcntl, json, struct, sys, termios
+from trackrecord_cli.main import cli
+for arguments in json.loads(sys.argv[1]):
+    for columns in json.loads(sys.argv[2]):
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
+        try:
+            cli.main(arguments, "trackrecord")
+        except SystemExit as ended:
+            print(end=f"\x1f{ended.code or 0}\x1e", flush=True)
+"""
+_WIDTHS = (60, 80, 130)
+
+
+def _on_terminals(commands):
+    """Return what each command shows on each width of a terminal, with its status."""
+    asked = json.dumps([[*map(str, given)] for given in commands])
+    program = (sys.executable, "-c", _COMMANDS)
+    with Terminal(asked, json.dumps(_WIDTHS), program=program, NO_COLOR="1") as terminal:
+        assert terminal.wait() == 0, terminal.shown
+        answers = iter([tuple(each.split("\x1f")) for each in terminal.shown.split("\x1e")[:-1]])
+    return [{columns: next(answers) for columns in _WIDTHS} for _ in commands]
 
 
 def _entries(document, command):

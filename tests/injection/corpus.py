@@ -37,13 +37,13 @@ class Injection(NamedTuple):
     order: str
 
 
-def injections() -> list[Injection]:
-    """Return the corpus: every carrier with seven orders, and the orders written in other ways."""
+def injections(orders: int = EACH) -> list[Injection]:
+    """Return the corpus: each carrier with so many orders, and the orders written in other ways."""
     carriers = [each for family in _CARRIERS.values() for each in family]
     pairs = (
         (carrier, _ORDERS[(EACH * place + n) % len(_ORDERS)])
         for place, carrier in enumerate(carriers)
-        for n in range(EACH)
+        for n in range(orders)
     )
     found = [Injection(carrier.format(order), order) for carrier, order in pairs]
     found += [_written(way, order) for n, way in enumerate(_WAYS) for order in _ORDERS[n:40:9]]

@@ -1,6 +1,7 @@
 """The ways by which a text comes in, each with a string of the corpus: what agents report."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,16 @@ from typing import Any
 import msgspec
 import redis
 
-from tests.injection.corpus import EACH, injections
+from tests.injection.corpus import injections
 from trackrecord.settings.settings import Settings
 
-CORPUS = injections()
+# Each carrier with two orders, or with all seven of them: TESTS_INJECTION_ORDERS=7.
+ORDERS = int(os.environ.get("TESTS_INJECTION_ORDERS", "2"))
+_BY_CARRIER = injections(ORDERS)
+# Mixed, so that each project has strings of all kinds.
+CORPUS = [*_BY_CARRIER[::2], *_BY_CARRIER[1::2]]
 # One string of each carrier as the name of a project; each project costs a worker's time.
-NAMES = tuple(each.text[:128] for each in CORPUS[::EACH])
+NAMES = tuple(each.text[:128] for each in _BY_CARRIER[::ORDERS])
 # A project in which all is as it should be, and what agents say there.
 CALM = "calm"
 _CALM_TEXT = "plain-words"

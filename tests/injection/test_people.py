@@ -20,8 +20,16 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
-from tests.injection.corpus import EACH, letters
-from tests.injection.paths import CALM, CORPUS, NAMES, PATHS, project_of, projects_of
+from tests.injection.corpus import letters
+from tests.injection.paths import (
+    CALM,
+    CORPUS,
+    NAMES,
+    ORDERS,
+    PATHS,
+    project_of,
+    projects_of,
+)
 from tests.support.no_tls import NO_TLS
 from trackrecord.learning.text.inert import one_line, visible
 from trackrecord.learning.text.redaction.redact import redacted
@@ -213,7 +221,7 @@ def test_the_page_of_a_run_shows_texts_as_text(http):
 
 
 # What is decided by hand: strings of every other carrier, as three pages are opened for each.
-DECIDED = range(0, len(CORPUS), 2 * EACH)
+DECIDED = range(0, len(CORPUS), 2 * ORDERS)
 
 
 def test_the_pages_of_what_was_decided_show_texts_as_text(http, learnt):

@@ -35,7 +35,7 @@ from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 PROJECTS = ("one", "two", "three")
-COUNT = 3_000
+COUNT = 900
 NOW = 1_780_000_000.0
 # What outcomes lead to, in whatever order and batches they come.
 COUNTED = (
