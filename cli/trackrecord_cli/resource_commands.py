@@ -312,17 +312,17 @@ def _opened(
 
 
 def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
-    """Return the id that a call is about; None where it is about no single thing."""
-    found = []
+    """Return the id that a call is about, the first of several; None where it names none."""
     for name, argument in arguments_of(operation.call).items():
         narrows_list = (
             operation.is_list
             and signature(operation.call).parameters[name].kind is Parameter.KEYWORD_ONLY
         )
         id_of = argument.mark(IdOf)
-        if id_of is not None and not narrows_list and given.get(name) is not None:
-            found.append(TypedId(given[name], (id_of.thing,)))
-    return found[0] if len(found) == 1 else None
+        if id_of is not None and not narrows_list and given.get(name):
+            text = given[name][0] if argument.is_many else given[name]
+            return TypedId(text, (id_of.thing,))
+    return None
 
 
 def _listed(
