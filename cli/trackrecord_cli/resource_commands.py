@@ -66,7 +66,8 @@ Drawn = Callable[[Sequence[Any], str], Sequence[object]]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
-_COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+_COMMON: Final = frozenset({"project", "at"})
+_OF_LISTS: Final = frozenset({"limit", "sort", "after"})
 _LONGEST_NAME: Final = 1024
 # The help of options that name who decides, and why.
 _SIGNED: Final[Mapping[str, str]] = {
@@ -172,7 +173,8 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     for name in signature(operation.call).parameters:
         if not _is_option(operation, name):
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
-            metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
+            is_id = id_of and name.endswith(("id", "ids"))
+            metavar = "ID" if is_id else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
@@ -184,7 +186,8 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
     for name, each in signature(operation.call).parameters.items():
-        if not _is_option(operation, name) or name in _COMMON:
+        is_shared = name in _COMMON or (operation.is_list and name in _OF_LISTS)
+        if is_shared or not _is_option(operation, name):
             continue
         text = _text(operation, name)
         names = operation.option_names.get(name, name).replace("_", "-").split()
@@ -288,7 +291,9 @@ def _answer(
     if "project" in signature(operation.call).parameters:
         given["project"] = about
     answer = operation.call(**given)
-    more = say_removed_of(about, operation.rests_on, given) | _say_unknown(operation, given)
+    is_whole = getattr(answer, "cursor", None) is None
+    removed = say_removed_of(about, operation.rests_on, given, is_whole=is_whole)
+    more = removed | _say_unknown(operation, given)
     if as_json:
         print_json(operation.document_of(answer) | more)
     elif operation.in_words is None:

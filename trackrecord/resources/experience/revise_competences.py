@@ -139,7 +139,7 @@ def supersede_competence(
     by: Name | None = None,
     project: str | None = None,
 ) -> Revision:
-    """Put the second record in the place of the first, which is selected no longer."""
+    """Put the record NEW in the place of the record OLD, which is selected no longer."""
     return _revised("superseded", locals(), lambda it, whole: it.supersede(whole(old), whole(new)))
 
 
