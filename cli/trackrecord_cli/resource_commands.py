@@ -5,21 +5,21 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
 
 import click
 
-from trackrecord.errors import InvalidRequest, UnknownId
+from trackrecord.errors import InvalidRequest, UnknownId, UnknownProject
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.declaration.docstrings import read_docstring
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource
 
-from .access import TypedId, own_store, say_removed_of
+from .access import TypedId, own_store, say_removed_of, settings_for
 from .arguments.options import (
     OneOf,
     Read,
@@ -66,7 +66,8 @@ Drawn = Callable[[Sequence[Any], str], Sequence[object]]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
-_COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+_COMMON: Final = frozenset({"project", "at"})
+_OF_LISTS: Final = frozenset({"limit", "sort", "after"})
 _LONGEST_NAME: Final = 1024
 # The help of options that name who decides, and why.
 _SIGNED: Final[Mapping[str, str]] = {
@@ -169,10 +170,11 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
 
 def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
-    for name, each in signature(operation.call).parameters.items():
-        if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
+    for name in signature(operation.call).parameters:
+        if not _is_option(operation, name):
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
-            metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
+            is_id = id_of and name.endswith(("id", "ids"))
+            metavar = "ID" if is_id else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
@@ -184,24 +186,30 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
     for name, each in signature(operation.call).parameters.items():
-        if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
+        is_shared = name in _COMMON or (operation.is_list and name in _OF_LISTS)
+        if is_shared or not _is_option(operation, name):
             continue
         text = _text(operation, name)
-        option = operation.option_names.get(name, name).replace("_", "-")
+        names = operation.option_names.get(name, name).replace("_", "-").split()
         if known[name].kind is bool:
-            flag = f"--no-{option}" if each.default else f"--{option}"
+            flag = f"--no-{names[0]}" if each.default else f"--{names[0]}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
                                default=each.default, help=text)  # fmt: skip
         else:
-            is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
+            is_name = 0 < (known[name].bounds.max_length or 0) <= _LONGEST_NAME
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
-            made = click.Option([f"--{option}", name], type=kind, help=text)
+            made = click.Option([*(f"--{one}" for one in names), name], type=kind, help=text)
             if each.default is Parameter.empty:
                 made.required = True
             else:
                 made.default = each.default
                 made.show_default = bool(known[name].choices) and each.default is not None
             yield made
+
+
+def _is_option(operation: Operation, name: str) -> bool:
+    kind = signature(operation.call).parameters[name].kind
+    return kind is Parameter.KEYWORD_ONLY or name in operation.option_names
 
 
 def _text(operation: Operation, name: str) -> str:
@@ -271,34 +279,68 @@ def _run(
         if (typed := argument.mark(FromInput)) is not None:
             given[name] = text_or_input(given[name], typed.noun)
     with _opened(operation, project, given) as about:
-        if not operation.is_list:
-            if "project" in signature(operation.call).parameters:
-                given["project"] = about
-            answer = operation.call(**given)
-            removed = say_removed_of(about, operation.rests_on, given)
-            if as_json:
-                print_json(operation.document_of(answer) | removed)
-            elif operation.in_words is not None:
-                click.echo(operation.in_words(answer))
-            else:
-                print_details(operation.document_of(answer))
-            return
-        assert operation.sorting is not None  # noqa: S101 - it is a list
-        list_them = _listed_of_all if of_all else partial(_listed, project=about)
-        found = list_them(operation, operation.sorting, order=order, given=given)
-        is_whole = order is not None or found.beyond == 0
-        say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
-        if as_json:
-            projects = [{"project": each.project} if of_all else {} for each in found.shown]
-            documents = [operation.document_of(each.answer) for each in found.shown]
-            print_json([one | two for one, two in zip(projects, documents, strict=True)])
-        elif not found.shown:
-            nothing = f"no {operation.sorting.things} to show in any project"
-            click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
+        if operation.is_list:
+            _list(resource, operation, drawn, about, given, order, of_all=of_all, as_json=as_json)
         else:
-            _print(resource, operation, found, drawn, of_all=of_all)
-            say_more(1 if found.beyond is None else found.beyond, operation.sorting.things,
-                     is_exact=found.beyond is not None)  # fmt: skip
+            _answer(operation, about, given, as_json=as_json)
+
+
+def _answer(
+    operation: Operation, about: str | None, given: dict[str, Any], *, as_json: bool
+) -> None:
+    if "project" in signature(operation.call).parameters:
+        given["project"] = about
+    answer = operation.call(**given)
+    is_whole = getattr(answer, "cursor", None) is None
+    removed = say_removed_of(about, operation.rests_on, given, is_whole=is_whole)
+    more = removed | _say_unknown(operation, given)
+    if as_json:
+        print_json(operation.document_of(answer) | more)
+    elif operation.in_words is None:
+        print_details(operation.document_of(answer))
+    elif words := operation.in_words(answer):
+        click.echo(words)
+
+
+def _list(
+    resource: Resource,
+    operation: Operation,
+    drawn: Mapping[str, Drawn],
+    about: str | None,
+    given: dict[str, Any],
+    order: Order | None,
+    *,
+    of_all: bool,
+    as_json: bool,
+) -> None:
+    assert operation.sorting is not None  # noqa: S101 - it is a list
+    list_them = _listed_of_all if of_all else partial(_listed, project=about)
+    found = list_them(operation, operation.sorting, order=order, given=given)
+    is_whole = order is not None or found.beyond == 0
+    say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
+    _say_unknown(operation, given | {"project": about})
+    if as_json:
+        projects = [{"project": each.project} if of_all else {} for each in found.shown]
+        documents = [operation.document_of(each.answer) for each in found.shown]
+        print_json([one | two for one, two in zip(projects, documents, strict=True)])
+    elif not found.shown:
+        nothing = f"no {operation.sorting.things} to show in any project"
+        click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
+    else:
+        _print(resource, operation, found, drawn, of_all=of_all)
+        more = 1 if found.beyond is None else found.beyond
+        say_more(more, operation.sorting.things, is_exact=found.beyond is not None)
+
+
+def _say_unknown(operation: Operation, given: Mapping[str, Any]) -> dict[str, str | None]:
+    """Say on standard error what is not on record; return what the answer's JSON has of it."""
+    error = operation.unknown and operation.unknown(**given)
+    if not error:
+        return {}
+    click.echo(f"trackrecord: {error}", err=True)
+    return {
+        "nearest": None if isinstance(error, UnknownProject) else getattr(error, "nearest", None)
+    }
 
 
 @contextmanager
@@ -307,22 +349,23 @@ def _opened(
 ) -> Iterator[str | None]:
     """Open the resources of a call; yields its project, None for all of them."""
     about = _id_in(operation, given) if operation.scope == "project" else None
-    with own_store(project, about) if operation.needs_store else nullcontext(project) as name:
+    if operation.needs_store:
+        opened: AbstractContextManager[str] = own_store(project, about)
+    else:
+        opened = nullcontext(settings_for(project)[1])
+    with opened as name:
         yield name if operation.scope == "project" else project
 
 
 def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
-    """Return the id that a call is about; None where it is about no single thing."""
-    found = []
+    """Return the id that a call is about, the first of several; None where it names none."""
     for name, argument in arguments_of(operation.call).items():
-        narrows_list = (
-            operation.is_list
-            and signature(operation.call).parameters[name].kind is Parameter.KEYWORD_ONLY
-        )
+        narrows_list = operation.is_list and _is_option(operation, name)
         id_of = argument.mark(IdOf)
-        if id_of is not None and not narrows_list and given.get(name) is not None:
-            found.append(TypedId(given[name], (id_of.thing,)))
-    return found[0] if len(found) == 1 else None
+        if id_of is not None and not narrows_list and given.get(name):
+            text = given[name][0] if argument.is_many else given[name]
+            return TypedId(text, (id_of.thing,))
+    return None
 
 
 def _listed(

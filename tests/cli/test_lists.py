@@ -29,7 +29,7 @@ from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.tokens import TOKENS
 from trackrecord.resources.reports.artifacts import ARTIFACTS
-from trackrecord.resources.reports.errors_in_flight import TASK_ERRORS
+from trackrecord.resources.reports.errors_in_flight import ERRORS
 from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
 from trackrecord_cli.output.screen import print_table
@@ -47,7 +47,7 @@ LISTS = {
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
     ("runs", "list"): RUNS.sorting("list"),
     ("projects",): PROJECTS.sorting("projects"),
-    ("errors", "list"): TASK_ERRORS,
+    ("errors", "list"): ERRORS.sorting("list"),
     ("news",): NEWS,
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
@@ -58,9 +58,7 @@ LISTS = {
 }
 # What the entries are about, of lists that no resource declares.
 ABOUT = {
-    ("errors", "list"): "message",
     ("news",): "what",
-    ("artifacts", "list"): "task",
     ("effect", "--by", "kind"): "kind of task",
     ("benchmark", "report"): "at",
     ("consolidate", "--history"): "skipped",

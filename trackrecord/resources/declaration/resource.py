@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Concatenate, Final, Literal, ParamSpec, Self, 
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
 
+from trackrecord.errors import TrackrecordError
 from trackrecord.learning.text.times import MOMENT, iso
 from trackrecord.learning.text.times import Instant as Instant
 
@@ -200,10 +201,13 @@ class Operation(Struct, frozen=True):
         cells: by column, what returns the cell of an answer.
         drawings: columns that only a terminal shows, drawn by its command.
         nothing: what a command says of an empty list; it may hold `{project}`.
+        unknown: given what the call is, returns the error for what that names and is not on record,
+            where the call itself has an empty answer then; a command says so.
         in_words: returns what a command says of an answer that is no list; where it is missing,
             the answer's fields are printed.
         option_help: the help of an option that the docstring describes for another surface.
-        option_names: the names of options that are not those of the arguments.
+        option_names: the names of options that are not those of the arguments; several with a blank
+            between them.
         rests_on: what its answer rests on that retention may have removed, which the surfaces then
             say; nothing where all of it is kept.
     """
@@ -228,6 +232,7 @@ class Operation(Struct, frozen=True):
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     drawings: tuple[str, ...] = ()
     nothing: str = ""
+    unknown: Callable[..., TrackrecordError | None] | None = None
     in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
     option_names: Mapping[str, str] = field(default_factory=dict)

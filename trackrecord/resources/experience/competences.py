@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .recommend_competences import RecommendedProcedures
     from .select_competences import SelectionResult
 
-_BY_HAND = "by hand"
+BY_HAND = "by hand"
 # What a procedure is stored with, and is no field of it.
 _NOT_OF_RECORD = ("by", "reason", "project")
 
@@ -638,5 +638,5 @@ def add_competence(
         from trackrecord.learning.text.redaction.redact import redacted_value
 
         new = read_new_competence(redacted_value(given, None), store.settings.competence)
-    (record,) = add_procedures([new], by=actor, reason=why or _BY_HAND, project=store.project)
+    (record,) = add_procedures([new], by=actor, reason=why or BY_HAND, project=store.project)
     return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.evaluation import (
@@ -16,7 +16,7 @@ from trackrecord.learning.criteria.evaluation import (
 )
 from trackrecord.learning.criteria.weights import WEIGHT_WITHOUT_FEEDBACK, CriterionStanding
 from trackrecord.resources.access.project_store import Transaction, read_project
-from trackrecord.resources.declaration.checks import Limit, Text
+from trackrecord.resources.declaration.checks import IdOf, Limit, Text
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -260,15 +260,23 @@ def list_criteria(*, limit: Limit | None = None, project: str | None = None) -> 
         return criteria_of(it)[:limit]
 
 
-@CRITERIA.offers("GET /criteria/{name:path}", rests_on=("outcomes",))
+@CRITERIA.offers(
+    "GET /criteria/{name:path}",
+    command="show",
+    rests_on=("outcomes",),
+    option_help={
+        "limit": "Show at most this many pieces of feedback.  [default: 10]",
+        "after": "Show the feedback that follows a page: give the cursor that it ended with.",
+    },
+)
 def show_criterion(
-    name: str,
+    name: Annotated[str, IdOf("criterion")],
     *,
     limit: Limit | None = None,
     after: Text | None = None,
     project: str | None = None,
 ) -> CriterionDetails:
-    """Return a criterion with its feedback, newest first, a page at a time.
+    """Show one criterion: its numbers, and its feedback, newest first, a page at a time.
 
     Args:
         name: the criterion's name.

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from msgspec import Meta
 
 from trackrecord.artifacts.pages import Page, Range
-from trackrecord.errors import InvalidRequest
+from trackrecord.errors import InvalidRequest, ServerUnavailable, UnknownId
+from trackrecord.learning.text.spelling import closest
+from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.access.redis_server import process_settings
 from trackrecord.resources.declaration.checks import IdOf, Limit, Text
 from trackrecord.resources.declaration.paging import sorting_of
@@ -123,7 +126,34 @@ class StoredArtifact(Answer, frozen=True, kw_only=True):
 
 
 ArtifactId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("artifact")]
-ARTIFACTS = Resource("artifacts", "Store and return oversized tool outputs.")
+
+
+def _unknown_task(
+    *, task_id: str | None = None, project: str | None = None, **_given: object
+) -> UnknownId | None:
+    """Return the error for a task of which nothing is stored, which is normal.
+
+    Raises:
+        UnknownProject: nothing is on record for the project, and nothing is stored.
+    """
+    from trackrecord.artifacts.client import open_outputs
+
+    known = [each.task_id for each in open_outputs(process_settings(), project).all()]
+    if not known:
+        with suppress(ServerUnavailable), read_project(project) as it:
+            _ = it.project_id
+    if task_id is None or task_id in known:
+        return None
+    nearest = closest(task_id, {each for each in known if each})
+    message = f"project {project!r} has no artifact of task {task_id!r}"
+    return UnknownId(message, nearest=nearest)
+
+
+def _other_ids(project: str, _ids: list[str]) -> list[str]:
+    return [each.id for each in list_artifacts(project=project)]
+
+
+ARTIFACTS = Resource("artifacts", "Store and return oversized tool outputs.", other_ids=_other_ids)
 
 
 @ARTIFACTS.offers(
@@ -135,6 +165,14 @@ ARTIFACTS = Resource("artifacts", "Store and return oversized tool outputs.")
         size="size", stored="stored_at", kept_until="kept_until",
     ),
     in_pages=True,
+    columns=("id", "task", "tool", "kind", "size", "stored_at", "kept_until"),
+    about="task",
+    secondary=("kept_until", "kind", "size", "stored_at"),
+    cells={"task": lambda stored: stored.task_id},
+    nothing="no artifacts of project {project!r}",
+    unknown=_unknown_task,
+    option_names={"task_id": "task"},
+    option_help={"task_id": "Show only what was stored for this task."},
 )  # fmt: skip
 def list_artifacts(
     task_id: Text | None = None,
@@ -142,7 +180,7 @@ def list_artifacts(
     limit: Limit | None = None,
     project: str | None = None,
 ) -> list[Artifact]:
-    """Return the stored outputs with their task, tool and summary, newest first.
+    """List what is stored for a project, newest first, with its task and tool.
 
     Equal outputs are stored once; each task and tool that stored one has an entry of its own.
 

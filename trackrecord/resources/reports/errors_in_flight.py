@@ -7,24 +7,24 @@ What is declared here answers people and programs, who are told what is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from trackrecord.errors import UnknownId
+from trackrecord.errors import ServerUnavailable, UnknownId, UnknownProject
 from trackrecord.inflight.errors import ErrorType, TaskError
 from trackrecord.learning.text.language import Language
+from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.access.redis_server import open_redis
-from trackrecord.resources.declaration.checks import IdOf, Text
-from trackrecord.resources.declaration.paging import Sorting
+from trackrecord.resources.declaration.checks import IdOf, Limit, Text
+from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Resource
 
 if TYPE_CHECKING:
     import redis
 
-    from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.redis.keys import Keys
 
@@ -81,12 +81,6 @@ class ErrorContextAnswer(Answer, frozen=True, kw_only=True):
     context: str
     strikes: int
     errors: tuple[TaskErrorAnswer, ...]
-    _task: TaskInFlight
-
-    @property
-    def is_known(self) -> bool:
-        """Whether anything is on record of the task."""
-        return self._task.is_known
 
 
 class ErrorStatsAnswer(Answer, frozen=True, kw_only=True):
@@ -101,26 +95,6 @@ class ErrorStatsAnswer(Answer, frozen=True, kw_only=True):
     total: int
     unresolved: int
     by_type: Mapping[ErrorType, int]
-    _task: TaskInFlight
-
-    @property
-    def is_known(self) -> bool:
-        """Whether anything is on record of the task."""
-        return self._task.is_known
-
-
-TASK_ERRORS: Final = Sorting[TaskErrorAnswer](
-    "errors",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "task": lambda each: each.task_id or None,
-        "type": lambda each: each.type,
-        "tool": lambda each: each.tool_name or None,
-        "at": lambda each: each.at,
-    },
-)
-ERRORS = Resource("errors", "Record and show the errors of tasks in flight.")
 
 
 @contextmanager
@@ -133,11 +107,60 @@ def _open_tasks(project: str | None) -> Iterator[tuple[InFlightStore, redis.Redi
         yield store, client, settings.keys, name
 
 
-@ERRORS.offers("POST /errors", needs_store=False, permission="write", status=201)
+def _unknown_task(
+    *, task_id: str | None = None, project: str | None = None, **_given: object
+) -> UnknownId | UnknownProject | None:
+    """Return the error for a project, or else a task, of which nothing is on record.
+
+    A project without any record is normal: its first task has not ended yet. So is a task that
+    nothing went wrong with.
+    """
+    from trackrecord.resources.access.short_ids import nearest_id
+
+    with _open_tasks(project) as (store, client, keys, name):
+        if not client.exists(keys.tasks_in_flight(name)):
+            try:
+                with suppress(ServerUnavailable), read_project(name) as it:
+                    _ = it.project_id
+            except UnknownProject as error:
+                return error
+        if task_id is None or store.read(task_id).is_known:
+            return None
+        known = {task.task_id for task in islice(store.read_all(), _MOST_COMPARED)} - {""}
+    return UnknownId(
+        f"no error of a task {task_id!r} is on record in project {name!r}",
+        nearest=nearest_id(task_id, known),
+        hint="`trackrecord errors list` shows the errors of its tasks",
+    )
+
+
+def _other_ids(project: str, _ids: list[str]) -> list[str]:
+    with _open_tasks(project) as (_, client, keys, name):
+        return list(error_ids(client, keys, name))
+
+
+ERRORS = Resource("errors", "Record and show the errors of tasks in flight.", other_ids=_other_ids)
+
+
+@ERRORS.offers(
+    "POST /errors",
+    command="record",
+    needs_store=False,
+    permission="write",
+    status=201,
+    in_words=lambda recorded: recorded.id,
+    option_names={"tool_name": "tool"},
+    option_help={
+        "type": "Set the type of the error.  [default: derived from the message]",
+        "stack_trace": "Add the stack trace of the error.",
+        "tool_name": "Name the tool that was used.",
+        "context": "Describe what was being done.",
+    },
+)
 def record_error(
-    *,
     task_id: TaskId,
     message: Text,
+    *,
     type: ErrorType | None = None,  # noqa: A002 - what the rules call it
     stack_trace: str | None = None,
     tool_name: str | None = None,
@@ -177,22 +200,42 @@ def record_error(
 @ERRORS.offers(
     "GET /errors",
     needs_store=False,
-    sorting=TASK_ERRORS,
+    command="list",
+    sorting=sorting_of(
+        "errors", "id", id="id", task="task_id", type="type", tool="tool_name", at="at"
+    ),
     in_pages=True,
+    columns=("id", "task", "type", "message", "at", "resolved"),
+    about="message",
+    secondary=("resolved", "type", "at", "task"),
+    cells={
+        "task": lambda error: error.task_id,
+        "resolved": lambda error: "yes" if error.resolved else "no",
+    },
+    nothing="no such errors are kept in project {project!r}",
+    unknown=_unknown_task,
+    option_names={"task_id": "task", "category": "category type"},
+    option_help={
+        "task_id": "List only the errors of this task.",
+        "unresolved": "List only errors that nobody has dealt with.",
+        "category": "List only errors of this type.",
+    },
 )
 def list_errors(
     *,
     task_id: TaskId | None = None,
     unresolved: bool = False,
     category: ErrorType | None = None,
+    limit: Limit | None = None,
     project: str | None = None,
 ) -> list[TaskErrorAnswer]:
-    """Return the kept errors of tasks in flight, those that happened last first.
+    """List the errors of tasks in flight that are kept, those that happened last first.
 
     Args:
         task_id: only errors of this task.
         unresolved: only errors that nobody has dealt with.
         category: only errors of this type.
+        limit: the maximum number of errors to return; all when not given.
         project: the tasks' project.
 
     Raises:
@@ -202,18 +245,28 @@ def list_errors(
 
     wanted = ErrorFilter(task_id, category, unresolved)
     with _open_tasks(project) as (store, *_):
-        return [*map(TaskErrorAnswer.taken, store.find(wanted))]
+        return [*map(TaskErrorAnswer.taken, store.find(wanted)[:limit])]
 
 
-@ERRORS.offers("GET /errors/context", needs_store=False)
+@ERRORS.offers(
+    "GET /errors/context",
+    command="context",
+    needs_store=False,
+    in_words=lambda found: found.context,
+    unknown=_unknown_task,
+    option_help={
+        "include_resolved": "Include the errors that have been dealt with.",
+        "lang": "Answer in this language: names, ids and what agents wrote stay as they are.",
+    },
+)
 def error_context(
-    *,
     task_id: TaskId,
+    *,
     include_resolved: bool = False,
     lang: Language = "en",
     project: str | None = None,
 ) -> ErrorContextAnswer:
-    """Return the text on earlier attempts for the prompt of a retry; "" without any.
+    """Print the text for the prompt of a retry; nothing when there is nothing to say.
 
     Args:
         task_id: the task.
@@ -234,13 +287,12 @@ def error_context(
         context=retry_text(task, settings.errors, include_resolved=include_resolved, language=lang),
         strikes=task.strikes,
         errors=tuple(map(TaskErrorAnswer.taken, errors)),
-        _task=task,
     )
 
 
-@ERRORS.offers("GET /errors/stats", needs_store=False)
-def error_stats(*, task_id: TaskId, project: str | None = None) -> ErrorStatsAnswer:
-    """Return the counts of a task's errors.
+@ERRORS.offers("GET /errors/stats", command="stats", needs_store=False, unknown=_unknown_task)
+def error_stats(task_id: TaskId, *, project: str | None = None) -> ErrorStatsAnswer:
+    """Count the errors of a task by type, and those that nobody has dealt with.
 
     Args:
         task_id: the task.
@@ -252,9 +304,7 @@ def error_stats(*, task_id: TaskId, project: str | None = None) -> ErrorStatsAns
     with _open_tasks(project) as (store, *_):
         task = store.read(task_id)
     stats = task.stats
-    return ErrorStatsAnswer(
-        total=stats.total, unresolved=stats.unresolved, by_type=stats.by_type, _task=task
-    )
+    return ErrorStatsAnswer(total=stats.total, unresolved=stats.unresolved, by_type=stats.by_type)
 
 
 @ERRORS.offers(
@@ -278,47 +328,6 @@ def resolve_error(error_id: ErrorId, *, project: str | None = None) -> ResolvedE
         whole = whole_error_id(client, keys, name, error_id)
         store.resolve(whole)
     return ResolvedError(whole)
-
-
-def nearest_task_in_flight(project: str | None, task_id: str) -> UnknownId:
-    """Return the error for a task of which no error and no attempt is on record.
-
-    Args:
-        project: the project; the settings' project when None.
-        task_id: the task; the nearest one is looked for among those with the latest news.
-
-    Raises:
-        ServerUnavailable: Redis cannot be reached.
-    """
-    from trackrecord.resources.access.short_ids import nearest_id
-
-    with _open_tasks(project) as (store, _, _, name):
-        known = {task.task_id for task in islice(store.read_all(), _MOST_COMPARED)} - {""}
-    return UnknownId(
-        f"no error of a task {task_id!r} is on record in project {name!r}",
-        nearest=nearest_id(task_id, known),
-        hint="`trackrecord errors list` shows the errors of its tasks",
-    )
-
-
-def has_tasks_in_flight(project: str | None) -> bool:
-    """Return whether anything is on record of any task in flight of a project.
-
-    Raises:
-        ServerUnavailable: Redis cannot be reached.
-    """
-    with _open_tasks(project) as (_, client, keys, name):
-        return bool(client.exists(keys.tasks_in_flight(name)))
-
-
-def ids_of_errors(project: str | None) -> list[str]:
-    """Return the ids of all errors that a project keeps.
-
-    Raises:
-        ServerUnavailable: Redis cannot be reached.
-    """
-    with _open_tasks(project) as (_, client, keys, name):
-        return list(error_ids(client, keys, name))
 
 
 def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:

@@ -13,11 +13,7 @@ from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences import revision
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.revision import (
-    ForkChanges,
-    Revised,
-    RevisionAction,
-)
+from trackrecord.learning.competences.revision import ForkChanges, Revised, RevisionAction
 from trackrecord.learning.competences.rules import CompetenceRules
 
 from ..outcomes.recorded_rules import hold_bases
@@ -66,7 +62,7 @@ class Reviser:
         self._connection = connection
         self._project_id = project_id
         self._rules = rules
-        self._signed = signed
+        self.signed = signed
         self._signatures: dict[str, int | None] = {}
         # Before anything else is held: a rebuild, which changes all, holds it from its beginning.
         hold_bases(connection, project_id)
@@ -76,7 +72,7 @@ class Reviser:
         return self._one(
             competence_id,
             RevisionAction.REINFORCED,
-            lambda record: revision.reinforce(record, amount, now=self._signed.now),
+            lambda record: revision.reinforce(record, amount, now=self.signed.now),
         )
 
     def penalize(self, competence_id: str, amount: float) -> Competence:
@@ -84,7 +80,7 @@ class Reviser:
         return self._one(
             competence_id,
             RevisionAction.PENALIZED,
-            lambda record: revision.penalize(record, amount, now=self._signed.now),
+            lambda record: revision.penalize(record, amount, now=self.signed.now),
         )
 
     def add(self, record: Competence) -> Competence:
@@ -112,7 +108,7 @@ class Reviser:
         return self._one(
             competence_id,
             RevisionAction.CONTESTED,
-            lambda record: revision.contest(record, by, now=self._signed.now),
+            lambda record: revision.contest(record, by, now=self.signed.now),
         )
 
     def retract(self, competence_id: str) -> Competence:
@@ -120,13 +116,13 @@ class Reviser:
         return self._one(
             competence_id,
             RevisionAction.RETRACTED,
-            lambda record: revision.retract(record, now=self._signed.now),
+            lambda record: revision.retract(record, now=self.signed.now),
         )
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Competence, Competence]:
         """Put one record in the place of another; answers the old one and the new one."""
         held = self._held([old_id, new_id])
-        old, new = revision.supersede(held[old_id], held[new_id], now=self._signed.now)
+        old, new = revision.supersede(held[old_id], held[new_id], now=self.signed.now)
         self._write((RevisionAction.SUPERSEDED, old), (RevisionAction.SUPERSEDES, new))
         return old, new
 
@@ -134,7 +130,7 @@ class Reviser:
         """Make a new record from another one; both are active then."""
         held = self._held([competence_id])
         made = revision.fork(
-            self._rules, held[competence_id], _new_id(), changes, now=self._signed.now
+            self._rules, held[competence_id], _new_id(), changes, now=self.signed.now
         )
         self._write((RevisionAction.FORKED, made))
         return made
@@ -148,9 +144,9 @@ class Reviser:
             self._rules,
             [credited[each] for each in competence_ids],
             _new_id(),
-            now=self._signed.now,
+            now=self.signed.now,
         )
-        sources = [revision.retract(each, now=self._signed.now) for each in held.values()]
+        sources = [revision.retract(each, now=self.signed.now) for each in held.values()]
         self._write(
             (RevisionAction.MERGED, merged),
             *((RevisionAction.RETRACTED, each) for each in sources),
@@ -171,7 +167,7 @@ class Reviser:
         return changed
 
     def _write(self, *changed: tuple[RevisionAction, Competence]) -> None:
-        signed = self._signed
+        signed = self.signed
         changes = [
             SignedChange(self._signatures.get(record.id), Revised(action, record, signed.rationale))
             for action, record in changed

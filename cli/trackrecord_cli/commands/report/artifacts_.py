@@ -7,26 +7,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.resources.declaration.paging import Order
-from trackrecord.resources.reports.artifacts import (
-    ARTIFACTS,
-    Artifact,
-    ArtifactPage,
-    StoredArtifact,
-    list_artifacts,
-)
+from trackrecord.resources.reports.artifacts import ARTIFACTS, ArtifactPage, StoredArtifact
 
 from ...access import check_project, settings_for
-from ...arguments.options import (
-    Read,
-    json_option,
-    limit_option,
-    name_of,
-    project_option,
-    sort_option,
-)
-from ...group import CommandGroup
-from ...output.screen import print_json, print_table, say_more, shown_ids
+from ...arguments.options import Read, json_option, name_of, project_option
+from ...output.screen import print_json
+from ...resource_commands import group_of
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Range, Unit
@@ -35,12 +21,9 @@ if TYPE_CHECKING:
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000
-_SORTING = ARTIFACTS.sorting("list")
 
 
-@click.group("artifacts", cls=CommandGroup)
-def command() -> None:
-    """Store and return oversized tool outputs."""
+command = group_of(ARTIFACTS)
 
 
 def _range_of(unit: Unit) -> Read[Range]:
@@ -167,61 +150,3 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
         except UnknownProject as error:
             if error.nearest is not None:
                 raise error from None
-
-
-@command.command("list")
-@click.option(
-    "--task",
-    "task_id",
-    type=Read("id", name_of(256)),
-    metavar="TASK_ID",
-    help="Show only what was stored for this task.",
-)
-@project_option
-@limit_option("artifacts")
-@sort_option(_SORTING)
-@json_option
-def list_all(
-    task_id: str | None,
-    project: str | None,
-    limit: int | None,
-    order: Order | None,
-    *,
-    as_json: bool,
-) -> None:
-    """List what is stored for a project, newest first, with its task and tool.
-
-    Equal outputs are stored once; each task and tool that stored one has a row of its own.
-    """
-    settings, project = settings_for(project)
-    outputs = list_artifacts(project=project)
-    if not outputs:
-        check_project(settings, project)
-    found = [output for output in outputs if task_id in (None, output.task_id)]
-    if task_id is not None and not found:
-        _say_unknown_task(task_id, project, outputs)
-    shown = _SORTING.sorted(found, order)[:limit]
-    if as_json:
-        print_json([output.to_document() for output in shown])
-    elif not found:
-        click.echo(f"no artifacts of project {project!r}")
-    else:
-        ids = shown_ids([each.id for each in shown], [each.id for each in outputs])
-        print_table(
-            ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
-            ([*(each.to_document() | {"id": ids[each.id]}).values()][:-1] for each in shown),
-            about="task",
-            secondary=("kept until", "kind", "size", "stored at"),
-        )
-        say_more(len(found) - len(shown), "artifacts")
-
-
-def _say_unknown_task(task_id: str, project: str, outputs: list[Artifact]) -> None:
-    """Report that nothing is stored for a task, which is normal, and suggest a similar task."""
-    from trackrecord.learning.text.spelling import closest
-
-    nearest = closest(task_id, {output.task_id for output in outputs if output.task_id})
-    meant = "" if nearest is None else f"; did you mean {nearest!r}?"
-    click.echo(
-        f"trackrecord: project {project!r} has no artifact of task {task_id!r}{meant}", err=True
-    )

@@ -1,1 +1,0 @@
-"""Parts of commands that are too long for their module, such as `competences merge`."""
