@@ -187,7 +187,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
         text = _text(operation, name)
-        option = operation.option_names.get(name, name).replace("_", "-")
+        option = _option(operation, name)
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
@@ -202,6 +202,22 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
                 made.default = each.default
                 made.show_default = bool(known[name].choices) and each.default is not None
             yield made
+
+
+def _option(operation: Operation, name: str) -> str:
+    return operation.option_names.get(name, name).replace("_", "-")
+
+
+def _asked_for(operation: Operation, given: Mapping[str, Any]) -> str:
+    """Return the options that a list was narrowed by, as what follows the words for nothing."""
+    asked = [
+        f"--{_option(operation, name)}" + ("" if given[name] is True else f" {given[name]!r}")
+        for name, each in signature(operation.call).parameters.items()
+        if each.kind is Parameter.KEYWORD_ONLY
+        and name not in _COMMON
+        and given.get(name, each.default) != each.default
+    ]
+    return f" with {' '.join(asked)}" if asked else ""
 
 
 def _text(operation: Operation, name: str) -> str:
@@ -294,7 +310,8 @@ def _run(
             print_json([one | two for one, two in zip(projects, documents, strict=True)])
         elif not found.shown:
             nothing = f"no {operation.sorting.things} to show in any project"
-            click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
+            nothing = nothing if of_all else operation.nothing.format(project=about or "")
+            click.echo(f"{nothing}{_asked_for(operation, given)}")
         else:
             _print(resource, operation, found, drawn, of_all=of_all)
             say_more(1 if found.beyond is None else found.beyond, operation.sorting.things,
