@@ -190,7 +190,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         if is_shared or not _is_option(operation, name):
             continue
         text = _text(operation, name)
-        names = operation.option_names.get(name, name).replace("_", "-").split()
+        names = _names(operation, name)
         if known[name].kind is bool:
             flag = f"--no-{names[0]}" if each.default else f"--{names[0]}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
@@ -210,6 +210,22 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
 def _is_option(operation: Operation, name: str) -> bool:
     kind = signature(operation.call).parameters[name].kind
     return kind is Parameter.KEYWORD_ONLY or name in operation.option_names
+
+
+def _names(operation: Operation, name: str) -> list[str]:
+    return operation.option_names.get(name, name).replace("_", "-").split()
+
+
+def _asked_for(operation: Operation, given: Mapping[str, Any]) -> str:
+    """Return the options that a list was narrowed by, as what follows the words for nothing."""
+    asked = [
+        f"--{_names(operation, name)[0]}" + ("" if given[name] is True else f" {given[name]!r}")
+        for name, each in signature(operation.call).parameters.items()
+        if each.kind is Parameter.KEYWORD_ONLY
+        and name not in _COMMON
+        and given.get(name, each.default) != each.default
+    ]
+    return f" with {' '.join(asked)}" if asked else ""
 
 
 def _text(operation: Operation, name: str) -> str:
@@ -325,7 +341,8 @@ def _list(
         print_json([one | two for one, two in zip(projects, documents, strict=True)])
     elif not found.shown:
         nothing = f"no {operation.sorting.things} to show in any project"
-        click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
+        nothing = nothing if of_all else operation.nothing.format(project=about or "")
+        click.echo(f"{nothing}{_asked_for(operation, given)}")
     else:
         _print(resource, operation, found, drawn, of_all=of_all)
         more = 1 if found.beyond is None else found.beyond

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sized
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trackrecord.errors import InvalidEntry, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
@@ -138,7 +138,7 @@ class Captured:
         for (name, task_id), task in self._tasks.items():
             if name == owner and any(error.id == error_id for error in task.errors):
                 errors = tuple(
-                    msgspec.structs.replace(error, resolved=error.resolved or error.id == error_id)
+                    replace(error, resolved=error.resolved or error.id == error_id)
                     for error in task.errors
                 )
                 self._tasks[name, task_id] = replace(task, errors=errors)
@@ -172,7 +172,7 @@ def _after(task: TaskInFlight, report: ErrorReport | AttemptEnd) -> TaskInFlight
     if isinstance(report, ErrorReport):
         return replace(task, errors=(*task.errors, _error_of(report)))
     if report.success:
-        errors = tuple(msgspec.structs.replace(error, resolved=True) for error in task.errors)
+        errors = tuple(replace(error, resolved=True) for error in task.errors)
         return replace(task, errors=errors, strikes=0)
     return replace(task, strikes=task.strikes + 1)
 

@@ -78,8 +78,33 @@ def test_as_tables(up, reported, trackrecord, project):
         "shell:pytest failed"
         in trackrecord("runs", "show", "claude-code:s1:p1", "--project", project).out
     )
-    none = trackrecord("runs", "list", "--source", "gemini", "--project", project)
-    assert none.out == f"no runs to show in project {project!r}\n"
+    none = trackrecord("runs", "list", "--source", "gemini", "--failed", "--project", project)
+    nothing = f"no runs to show in project {project!r} with --source 'gemini' --failed\n"
+    assert none.out == nothing
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("runs", "list", "--ground", "foo"), " rests on 'foo'; there is evaluated, confirmed, "),
+        (("runs", "list", "--ground", "interupted"), "; did you mean 'interrupted'?"),
+        (("runs", "list", "--ground", "interrupted", "--all"), None),
+        (("runs", "list", "--ground", "tests", "--source", "nobody"), None),  # an own word
+        (("runs", "list", "--ground", "crashed"), None),
+        (("runs", "list", "--verdict", "good"), "'success', 'failure', 'none'"),
+        (("commands", "list", "--kind", "tests"), "; did you mean 'test'?"),
+        (("commands", "list", "--kind", "install"), None),
+        (("lessons", "list", "--tool", "foo"), None),
+    ],
+)
+def test_a_filter_that_nothing_can_pass_is_refused(up, reported, trackrecord, project, asked, said):
+    """In a line that names what exists; what may exist one day is an empty list."""
+    if "--all" not in asked:
+        asked = (*asked, "--project", project)
+    ran = trackrecord(*asked)
+    assert (said or "") in ran.err, ran.err
+    assert (ran.status == 0) == (said is None)
+    assert said is None or len(ran.err.splitlines()) == 1
 
 
 def test_in_a_repository_its_project_is_meant(

@@ -10,14 +10,9 @@ from msgspec import inspect
 
 from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.errors import InvalidOutcome
-from trackrecord.inflight.errors import TaskInFlight
+from trackrecord.inflight.errors import MAX_MESSAGE_CHARS, MAX_STACK_CHARS, TaskInFlight
 from trackrecord.inflight.retry_record import retry_record
-from trackrecord.inflight.rules import (
-    MAX_IN_CONTEXT,
-    MAX_MESSAGE_CHARS,
-    MAX_STACK_CHARS,
-    ErrorRules,
-)
+from trackrecord.inflight.rules import MAX_IN_CONTEXT, ErrorRules
 from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.redis.keys import Keys
 from trackrecord.settings.settings import Settings

@@ -41,13 +41,15 @@ def learn(worker: Services, client: redis.Redis, *bodies: bytes) -> None:
 
 def test_a_pattern_rises_and_falls(worker, client, news):
     """Proven after helpful outcomes; broken, and a warning, after harmful ones; once each."""
-    start = time.time()
+    start = time.time() - 0.01  # the stream counts in milliseconds
     learn(worker, client, *(body(n) for n in range(6)))
     (proven,) = news(start)
     assert proven.kind is NewsKind.PROVEN
     assert '"Split by feature" became proven (6 helpful, 0 harmful).' in proven.text
     assert (proven.project, proven.numbers["helpful"]) == ("default", 6)
+    time.sleep(0.01)
     middle = time.time()
+    time.sleep(0.01)
     learn(
         worker,
         client,
@@ -60,9 +62,22 @@ def test_a_pattern_rises_and_falls(worker, client, news):
     assert news(time.time()) == []
 
 
+def test_the_moment_of_news_is_that_of_the_run_that_brought_it(worker, client, news):
+    """Of old logs, too: what they say happened long ago, and not when they were read."""
+    end = time.time() - 20 * 86_400.0
+    old = [body(n, timestamp=end - (9 - n) * 60.0, tool_graph=CALLS) for n in range(10)]
+    learn(worker, client, old[0])
+    worker.adviser.advise("default")
+    learn(worker, client, *old[1:])
+    worker.adviser.advise("default", force=True)
+    told = {each.kind: each.at for each in news(end - 1.0)}
+    assert told == {NewsKind.PROVEN: end, NewsKind.LESSON: end}
+    assert news(end) == []
+
+
 def test_a_project_hears_only_of_itself(worker, client, news):
     """Of its patterns as of its lessons."""
-    start = time.time()
+    start = time.time() - 0.01
     learn(worker, client, body(0, project="other"), body(1))
     worker.adviser.advise("other")
     worker.adviser.advise("default")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 import msgspec
@@ -11,6 +10,11 @@ from trackrecord.learning.text.times import Instant
 
 ErrorType = Literal["validation", "timeout", "conflict", "tool_failure", "unknown"]
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
+# Reports are bounded before they travel, and again where they are stored.
+MOST_CHARS: Final = 16_384
+# Of a stored message, and of a stored context; longer ones are cut.
+MAX_MESSAGE_CHARS: Final = 1000
+MAX_STACK_CHARS: Final = 4000
 
 
 class TaskError(msgspec.Struct, frozen=True):
@@ -39,8 +43,7 @@ class TaskError(msgspec.Struct, frozen=True):
     task_id: str = ""
 
 
-@dataclass(frozen=True)
-class ErrorStats:
+class ErrorStats(msgspec.Struct, frozen=True):
     """The errors of a task, counted.
 
     Attributes:
@@ -56,8 +59,7 @@ class ErrorStats:
     problem: str | None = None
 
 
-@dataclass(frozen=True)
-class TaskInFlight:
+class TaskInFlight(msgspec.Struct, frozen=True):
     """The recorded errors and failed attempts of a task in flight at one moment.
 
     Attributes:
@@ -69,7 +71,7 @@ class TaskInFlight:
 
     errors: Sequence[TaskError] = ()
     strikes: int = 0
-    forgotten: Mapping[ErrorType, int] = field(default_factory=dict)
+    forgotten: Mapping[ErrorType, int] = msgspec.field(default_factory=dict)
     task_id: str = ""
 
     @property

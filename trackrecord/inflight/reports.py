@@ -9,8 +9,7 @@ import msgspec
 
 from trackrecord.errors import InvalidErrorReport
 
-from .errors import ERROR_TYPES, ErrorType
-from .rules import MAX_MESSAGE_CHARS, MAX_STACK_CHARS, MOST_CHARS
+from .errors import ERROR_TYPES, MAX_MESSAGE_CHARS, MAX_STACK_CHARS, MOST_CHARS, ErrorType
 
 _MAX_TASK_ID: Final = 256
 _MAX_TOOL: Final = 256

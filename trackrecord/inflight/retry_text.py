@@ -91,7 +91,7 @@ _MOST_PHRASES: Final = 2
 
 def retry_text(
     task: TaskInFlight,
-    rules: ErrorRules,
+    rules: ErrorRules | None = None,
     *,
     include_resolved: bool = False,
     language: Language = "en",
@@ -104,7 +104,7 @@ def retry_text(
     parts = []
     if errors:
         parts.append(_errors_text(errors, language))
-    if task.strikes >= rules.strikes:
+    if task.strikes >= (rules or ErrorRules()).strikes:
         parts.append(_REVIEW[language].format(strikes=task.strikes))
     return "\n\n".join(parts)
 

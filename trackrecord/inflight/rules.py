@@ -7,11 +7,6 @@ from trackrecord.learning.numbers.checks import Inner, require
 
 # The length of a task's log of ends; more strikes than this in a row are not distinguished.
 MOST_STRIKES: Final = 20
-# Reports are bounded before they travel, and again where they are stored.
-MOST_CHARS: Final = 16_384
-# Of a stored message, and of a stored context; longer ones are cut.
-MAX_MESSAGE_CHARS: Final = 1000
-MAX_STACK_CHARS: Final = 4000
 # Listed in the text for a retry; the newest ones.
 MAX_IN_CONTEXT: Final = 50
 

@@ -122,6 +122,15 @@ class Cost(msgspec.Struct, frozen=True):
     usd: Amount | None = None
 
 
+GroundKind = Literal[
+    "evaluated", "confirmed", "undone", "amended", "reverted", "next prompt", "check passed",
+    "check failed", "check without a result", "check not run again", "check before the last edit",
+    "no check", "only looked", "interrupted", "rejected", "crashed",
+    "ended in the middle of a call", "api failed", "nothing seen",
+]  # fmt: skip
+"""The kinds of evidence that trackrecord finds itself; who reports grounds may name others."""
+
+
 class Ground(msgspec.Struct, frozen=True):
     """One reason for the verdict of a captured run."""
 

@@ -6,11 +6,13 @@ verdict: that an agent calls its work done is none.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Final
 
 import msgspec
+
+from trackrecord.wire.outcome import GroundKind
 
 from ..agent_run import AgentRun, RunCall, Signal, SignalKind
 from ..shell.checks import runs_also
@@ -30,7 +32,7 @@ from .phrases import goes_on, only_looks, says_wrong
 # Of more than these the oldest are left out.
 _MOST: Final = 200
 _COUNT: Final = re.compile(r"\d{1,9}")
-_UNCHECKED: Final = ("check before the last edit", "no check")
+_UNCHECKED: Final[tuple[GroundKind, GroundKind]] = "check before the last edit", "no check"
 
 
 def last_results(results: Sequence[Result]) -> list[Result]:
@@ -153,7 +155,7 @@ class WeighedEvidence(msgspec.Struct, frozen=True, kw_only=True):
         rank: how much it weighs.
     """
 
-    kind: str
+    kind: GroundKind
     says: str = ""
     call: int | None = None
     success: bool | None = None
@@ -254,7 +256,7 @@ def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
         )
         if result.passed and (open_before or is_unseen):
             is_open = True
-        kind = "check passed" if result.passed else "check failed"
+        kind: GroundKind = "check passed" if result.passed else "check failed"
         yield _of_result(kind, result, success=None if is_open else result.passed)
 
 
@@ -305,7 +307,7 @@ def _nothing_checked(before: tuple[Result, ...], last: str) -> WeighedEvidence:
     return WeighedEvidence(kind=never, says=f"nothing was checked after {after}")
 
 
-def _of_result(kind: str, result: Result, *, success: bool | None = None) -> WeighedEvidence:
+def _of_result(kind: GroundKind, result: Result, *, success: bool | None = None) -> WeighedEvidence:
     rank = Rank.NONE if success is None else Rank.TESTS
     return WeighedEvidence(
         kind=kind, says=result.says, call=result.at[0], success=success, rank=rank
@@ -330,7 +332,7 @@ def _of_signs(run: AgentRun) -> Iterator[WeighedEvidence]:
 
 
 # Each kind of sign as it is called among the grounds, and how much it weighs.
-_SIGNS: Final = {
+_SIGNS: Final[Mapping[SignalKind, tuple[GroundKind, Rank]]] = {
     SignalKind.EVALUATED: ("evaluated", Rank.EVALUATOR),
     SignalKind.CONFIRMED: ("confirmed", Rank.EXPLICIT),
     # Who takes the work back has said what to think of it, whatever the tests say.

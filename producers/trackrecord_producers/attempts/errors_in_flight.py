@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.inflight.errors import (
     ERROR_TYPES,
+    MOST_CHARS,
     ErrorStats,
     ErrorType,
     TaskError,
@@ -31,7 +32,6 @@ from trackrecord.inflight.reports import (
     checked_task_id,
     error_report,
 )
-from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.process.forking import not_while_forking
 
@@ -48,6 +48,7 @@ from ..delivery.waiting import WaitingItem
 from .current import count_in_attempt
 
 if TYPE_CHECKING:
+    from trackrecord.inflight.rules import ErrorRules
     from trackrecord.settings.agent_settings import AgentSettings
 
     from .inflight_delivery import InFlightDelivery
@@ -396,11 +397,11 @@ def error_context(
     )
 
 
-class KnownErrors(NamedTuple):
+class KnownErrors(msgspec.Struct, frozen=True):
     """The record of a task in flight, or the reason why it is unknown."""
 
     task: TaskInFlight = TaskInFlight()
-    rules: ErrorRules = ErrorRules()
+    rules: ErrorRules | None = None
     problem: str | None = None
 
 

@@ -16,8 +16,9 @@ import concurrent.futures.thread  # noqa: F401 - cannot be imported at exit
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
 
 from trackrecord.errors import SettingsError
 from trackrecord.process.forking import not_while_forking
@@ -53,8 +54,7 @@ class Delivery(Protocol):
         """Close connections and files."""
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """The settings in which background writers differ.
 
     Attributes:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+import msgspec
 
-@dataclass
-class DeliveryCounts:
+
+class DeliveryCounts(msgspec.Struct):
     """Counts that the writing thread keeps.
 
     Attributes:

@@ -31,10 +31,17 @@ def test_parameters_that_cannot_be_used_are_refused(http, query):
     assert "\n" not in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["/patterns/%00", "/memories/%20", f"/runs/{'x' * 2000}"])
-def test_ids_that_cannot_be_are_refused(http, path):
-    """Before the database sees them."""
-    assert http.get(path).status_code == 422
+@pytest.mark.parametrize(
+    ("status", "path"),
+    [
+        (422, "/patterns/%00"), (422, "/memories/%20"), (422, f"/runs/{'x' * 2000}"),
+        (422, "/commands?kind=tests"), (422, "/runs?verdict=good"), (404, "/runs?ground=foo"),
+        (404, "/runs?task_id=foo"), (200, "/runs?ground=crashed"), (200, "/runs?source=foo"),
+    ],
+)  # fmt: skip
+def test_ids_and_filters_that_cannot_be_are_refused(http, status, path):
+    """Most before the database sees them; what may exist one day is an empty list."""
+    assert http.get(path).status_code == status
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import httpx
 from tests.support.no_tls import NO_TLS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page, Response
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page, Response
 
     from tests.door.running_door import Door
 
@@ -21,6 +21,32 @@ _PHONE: Final = {"width": 360, "height": 740}
 _DESK: Final = {"width": 1280, "height": 900}
 _SEVERE: Final = ("serious", "critical")
 _PATIENCE_MS: Final = 100_000
+_MOST_STOPS: Final = 3000
+_AT_ONCE: Final = 20
+_WATCH: Final = """
+  const usable = "a[href], button, input, select, textarea, summary, [tabindex='0'], [onclick], "
+    + "[role=button]";
+  document.querySelectorAll("details").forEach(each => { each.open = true; });
+  window.come = new Set();
+  window.unseen = [];
+  window.isRound = false;
+  document.addEventListener("focusin", event => {
+    const at = event.target, box = at.getBoundingClientRect(), style = getComputedStyle(at);
+    window.isRound ||= at === come.values().next().value;
+    come.add(at);
+    const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+    const within = box.width > 0 && box.bottom > 0 && box.top < innerHeight
+      && box.right > 0 && box.left < innerWidth;
+    if (!outlined || !within) unseen.push("not seen: " + at.outerHTML.slice(0, 100));
+  });
+  window.missed = () => [
+    ...unseen,
+    ...[...document.querySelectorAll(usable)]
+      .filter(each => each.type !== "hidden" && each.checkVisibility({visibilityProperty: true})
+              && !come.has(each))
+      .map(each => "not come to: " + each.outerHTML.slice(0, 100)),
+  ];
+"""
 
 
 class Browsing:
@@ -111,33 +137,28 @@ class Browsing:
         )
         return list(wider)
 
-    def unreachable(self) -> list[str]:
-        """Return the links, buttons and fields that the Tab key does not come to."""
-        wanted: Any = self.page.evaluate(
-            """() => {
-              const all = [...document.querySelectorAll(
-                "a[href], button, input, select, textarea, summary")]
-                .filter(each => each.type !== "hidden" && each.checkVisibility());
-              all.forEach((each, index) => { each.dataset.number = index; });
-              window.reached = new Set();
-              document.addEventListener("focusin", event => {
-                // A table that scrolls is come to, too.
-                if (event.target.dataset.number) window.reached.add(event.target.dataset.number);
-              });
-              return all.length;
-            }"""
-        )
-        # A field for a date has parts of its own.
-        for pressed in range(4 * wanted + 20):
+    def tabbed(self) -> list[str]:
+        """Go through the page by the Tab key, with all unfolded; return what is wrong.
+
+        That is whatever a pointer can use and the key does not come to, or that shows no outline
+        within the window when it does.
+        """
+        self.page.evaluate(_WATCH)
+        for pressed in range(_MOST_STOPS):
             self.page.keyboard.press("Tab")
-            if pressed % 10 == 0 and self.page.evaluate("window.reached.size") >= wanted:
+            if pressed % _AT_ONCE == 0 and self.page.evaluate("isRound"):
                 break
-        missed: Any = self.page.evaluate(
-            """() => [...document.querySelectorAll("[data-number]")]
-              .filter(each => !window.reached.has(each.dataset.number))
-              .map(each => each.outerHTML.slice(0, 100))"""
-        )
+        missed: Any = self.page.evaluate("missed()")
         return list(missed)
+
+    def come_to(self, wanted: Locator) -> None:
+        """Press the Tab key until something has the focus."""
+        for _ in range(_MOST_STOPS):
+            if wanted.evaluate("each => each === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        message = f"the Tab key does not come to {wanted}"
+        raise AssertionError(message)
 
     @contextmanager
     def on_a_phone(self) -> Iterator[None]:

@@ -168,7 +168,7 @@ def test_a_memory_is_added_judged_and_forgotten(window, shown_store, entries):
     """Its confidence follows, its history says why; forgetting leads back to the list."""
     look = window()
     look.open(f"/memories?project={entries}")
-    look.page.click("main summary")
+    look.page.click(".adding summary")
     look.page.fill("textarea", "Refunds take <b>five</b> days.")
     look.page.fill(".adding input[name=source]", "dora")
     look.click("Add it")

@@ -74,6 +74,11 @@ class DecayBasis:
         except OverflowError:  # no sum but 0 is so far from its landmark
             return inf
 
+    def growth(self, earlier: float, later: float) -> float:
+        """Return what a count of a moment is multiplied by for its value at an earlier one."""
+        halvings = (later - earlier) / (self.half_life_days * DAY)
+        return exp2(min(halvings, REBASE_AFTER_HALF_LIVES))
+
     def is_due_for_rebase(self, at: float) -> bool:
         """Return whether sums must move to a later landmark before this weight is added."""
         return (at - self.landmark) / (self.half_life_days * DAY) > REBASE_AFTER_HALF_LIVES

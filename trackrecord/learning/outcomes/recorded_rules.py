@@ -13,8 +13,7 @@ from typing import Any, Final
 from ..competences.rules import MAX_TOOLS, CompetenceRules
 from ..criteria.weights import NAMED_VALUE, CriteriaRules
 from ..numbers.decay import HalfLives
-from ..strategies.catalogue import Strategy
-from ..strategies.recogniser import MAX_CHARS
+from ..strategies.catalogue import MAX_CHARS, Strategy
 from .scoring import ScoringRules
 
 # They were settings, and are recorded as they were: whoever had set them rebuilds once.

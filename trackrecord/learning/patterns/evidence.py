@@ -67,6 +67,14 @@ class Evidence(VerdictCounts):
         harmful = self.harmful - fsum(less * part.harmful for less, part in unheard)
         return harmful, harmful + self.helpful - fsum(less * part.helpful for less, part in unheard)
 
+    def grown(self, factor: float) -> "Evidence":
+        """Return it with the weight of another moment; what the parts say, they say at any time."""
+        return replace(
+            self,
+            decayed_helpful=self.decayed_helpful * factor,
+            decayed_harmful=self.decayed_harmful * factor,
+        )
+
     def is_confirmed(self, says: Callable[[VerdictCounts], bool]) -> bool:
         """Return whether two sources, or a person, each say so; also where all agree.
 

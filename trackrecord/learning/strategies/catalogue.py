@@ -23,6 +23,8 @@ from ..text.slug import slug_of_words
 
 # A phrase that stands for more than this many is a mistake.
 MAX_EXPANSIONS = 20_000
+# How much of a description is searched: far more than a plan has, far less than a body may have.
+MAX_CHARS: Final = 65_536
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 _CJK = re.compile(r"[\u3400-\u9fff]")

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from ..text.language import Language
 from ..text.slug import slug_of_words
 from .catalogue import (
+    MAX_CHARS,
     STRATEGIES,
     Strategy,
     as_phrase,
@@ -319,9 +320,6 @@ def _ascii_tokens(text: str) -> list[str]:
         text = text.replace(" '", " ").replace("' ", " ")
     return text.split()
 
-
-# How much of a description is searched: far more than a plan has, far less than a body may have.
-MAX_CHARS: Final = 65_536
 
 _SPLITTING: Final = word_set(
     "split splits splitting divide divides divided dividing division partition partitions "

@@ -69,13 +69,13 @@ class OwnTask:
 
     Attributes:
         in_flight: its errors and failed attempts.
-        rules: how errors are told.
+        rules: how errors are told; None for the usual rules.
         outputs: its stored outputs, newest first.
         problem: why it is not known, None when it is.
     """
 
     in_flight: TaskInFlight = field(default_factory=TaskInFlight)
-    rules: ErrorRules = field(default_factory=ErrorRules)
+    rules: ErrorRules | None = None
     outputs: Sequence[OutputRecord] = ()
     problem: str | None = None
 
@@ -129,7 +129,7 @@ def _is_told(beginnings: Iterable[str], texts: Sequence[str]) -> bool:
 
 
 def _errors(task: OwnTask, language: Language) -> Iterator[TaskCandidate]:
-    if task.in_flight.strikes >= task.rules.strikes:
+    if task.in_flight.strikes >= (task.rules or ErrorRules()).strikes:
         # Before the errors themselves: they are what the next patch would be made for.
         line = strikes_line(task.in_flight.strikes, language)
         yield TaskCandidate(_error("strikes", line, MOST_ERRORS + 1), _OF_ERRORS)

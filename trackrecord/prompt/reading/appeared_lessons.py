@@ -31,7 +31,7 @@ class AppearedLesson:
 
     Attributes:
         lesson_id: its id.
-        at: when, seconds since the epoch.
+        at: when, seconds since the epoch: when the newest run behind it ended.
         line: what it says, in English.
         runs: the runs behind it now.
         tasks: the distinct tasks among them.
@@ -64,9 +64,13 @@ def note_lessons(
     key = settings.keys.known_lessons(project)
     answer: Any = client.hgetall(key)
     known: Mapping[bytes, bytes] = answer
-    standing = {each.id.encode() for each in lessons if each.state == _ESTABLISHED}
-    appeared_at = repr(now if known else 0.0)
-    new: dict[Any, Any] = dict.fromkeys(standing - known.keys(), appeared_at)
+    standing = {each.id.encode(): each for each in lessons if each.state == _ESTABLISHED}
+    # It appeared when it happened, and not when a log was read.
+    new: dict[Any, Any] = {
+        name: repr(min(each.last_seen, now) if known else 0.0)
+        for name, each in standing.items()
+        if name not in known
+    }
     if not known:
         new[_FIRST_COUNT] = repr(now)
     gone = [

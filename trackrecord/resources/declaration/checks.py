@@ -50,6 +50,16 @@ class FromInput(Struct, frozen=True):
     noun: str
 
 
+class Among(Struct, frozen=True):
+    """Marks a text that is one of several.
+
+    Attributes:
+        values: these.
+    """
+
+    values: tuple[str, ...]
+
+
 # A moment: seconds since the epoch, ISO 8601, or a datetime. UTC where no offset is given.
 Moment = float | str | datetime
 # A member of an enum, or the value of one.
@@ -110,6 +120,8 @@ class Argument(Struct, frozen=True):
         if typing.get_origin(kind) is Literal:
             return cls(str, choices=typing.get_args(kind), is_optional=is_optional)
         known = kind if kind in (str, int, float, bool) else object
+        if among := next((each for each in marks if isinstance(each, Among)), None):
+            return cls(str, choices=among.values, is_optional=is_optional)
         bounds = next((each for each in marks if isinstance(each, Meta)), Meta())
         is_many = typing.get_origin(kind) in (Iterable, Sequence)
         return cls(known, bounds, (), tuple(marks), is_optional, is_many)

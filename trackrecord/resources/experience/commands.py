@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from trackrecord.learning.advice.moments.commands import Command, CommandState
+from trackrecord.learning.advice.moments.commands import KINDS, Command, CommandState
 from trackrecord.learning.advice.moments.dismissed import FILE
 
 from ..access.project_store import Transaction, read_project
 from ..declaration.checks import (
+    Among,
     Choice,
     CommandId,
-    Label,
     Limit,
     Name,
     Reason,
@@ -29,6 +29,7 @@ from .lessons import (
     whole_id_of,
 )
 
+CommandKind = Annotated[str, Among(KINDS)]
 _FEW: Final = 2
 
 
@@ -39,8 +40,8 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
         text: the fact with its counts, in English.
         id: follows from the repository, the kind, the line and the machine, whatever the counts.
         repository: the repository; "" for the project's own.
-        kind: what it checks: test, lint, type check, build, or check for several of these; command
-            for anything else, file for a file.
+        kind: what it checks: test, lint, type check, build, or check for several of these; the work
+            that it does, such as install; command for anything else, file for a file.
         line: the command line, or its first words; the name, or the pattern, of a file.
         state: how it fares now: runs, never ran, does not run any more, needs another first, or
             often fails; a file was opened, or is not here.
@@ -128,7 +129,7 @@ class CommandDecisionAnswer(LessonDecisionAnswer, frozen=True):
 def commands_in(
     it: Transaction,
     *,
-    kind: Label | None = None,
+    kind: CommandKind | None = None,
     state: Choice[CommandState] | None = None,
     everything: bool = False,
 ) -> list[CommandAnswer]:
@@ -209,7 +210,7 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
 )  # fmt: skip
 def list_commands(
     *,
-    kind: Label | None = None,
+    kind: CommandKind | None = None,
     state: Choice[CommandState] | None = None,
     everything: bool = False,
     limit: Limit | None = None,
@@ -218,7 +219,7 @@ def list_commands(
     """List what runs, what does not and what lies where, by repository: what never ran first.
 
     Args:
-        kind: only commands of this kind: test, lint, type check, build, check, command or file.
+        kind: only commands of this kind.
         state: only commands in this state.
         everything: whether dismissed ones are returned, too, files that were opened (as for their
             kind), lines of one session that run on a part, and what another one says better.

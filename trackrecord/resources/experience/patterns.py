@@ -305,7 +305,6 @@ def patterns_of(
         InvalidRequest: an argument is wrong.
     """
     from trackrecord.learning.patterns.tags import plain_tag
-    from trackrecord.store.advice.runs import patterns_of_source
     from trackrecord.store.patterns.read import EVERY, PatternFilter
 
     from .estimates import read_estimates
@@ -323,6 +322,8 @@ def patterns_of(
     found = ordered_standings(it.connection, it.settings, it.project_id, estimates)
     standings = [each for each in found if wanted.admits(each)]
     if source is not None:
+        from trackrecord.store.advice.runs import patterns_of_source  # slow to import
+
         slugs = patterns_of_source(it.connection, it.project_id, source, limit=MAX_RUNS)
         standings = [each for each in standings if each.facts.slug in slugs]
     if place is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self, get_args
 
 import msgspec
 
 from trackrecord.errors import UnknownId
+from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import (
@@ -23,7 +24,15 @@ from trackrecord.resources.declaration.checks import (
 )
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
-from trackrecord.wire.outcome import Cost, Ground, Outcome, ToolCall, decode_outcome, epoch_seconds
+from trackrecord.wire.outcome import (
+    Cost,
+    Ground,
+    GroundKind,
+    Outcome,
+    ToolCall,
+    decode_outcome,
+    epoch_seconds,
+)
 from trackrecord.wire.run_marks import MarkKind, mark_of, task_text_of
 
 if TYPE_CHECKING:
@@ -780,6 +789,7 @@ def list_runs(
         project: the runs' project; the settings' project when not given.
 
     Raises:
+        UnknownId: nothing rests on such evidence.
         TrackrecordError: the message says in one line what is wrong.
     """
     order = None if sort is None else _SORTING.order(sort)
@@ -794,7 +804,7 @@ def list_runs(
         text=text,
     )
     with read_project(project, at) as it:
-        return read_runs(
+        found = read_runs(
             it.connection,
             it.project,
             at=it.at,
@@ -803,6 +813,23 @@ def list_runs(
             oldest_first=order is not None and not order.is_descending,
             after=None if after is None else place_of(after, RunPlace),
         )
+        if not found and after is None and ground is not None:
+            _check_ground(it.connection, it.project, ground)
+        return found
+
+
+def _check_ground(connection: Connection, project: str, ground: str) -> None:
+    """Make sure that there is such evidence: trackrecord finds it, or a run was reported with it.
+
+    Raises:
+        UnknownId: there is none.
+    """
+    kinds = get_args(GroundKind)
+    wanted = RunFilter(ground=ground)
+    if ground not in kinds and not read_reports(connection, project, wanted=wanted, limit=1):
+        message = f"no run of project {project!r} rests on {ground!r}"
+        hint = f"there is {', '.join(kinds)}"
+        raise UnknownId(message, nearest=closest(ground, kinds), hint=hint)
 
 
 @RUNS.offers("GET /runs/{outcome_id:path}", command="show")

@@ -89,8 +89,8 @@ class Transition:
         aspect: "maturity" or "inversion".
         before: the state it left, None for its first one.
         after: the state it is in now; "inverted" or "lifted" for an inversion.
-        at: seconds since the epoch.
-        evidence: the numbers of the moment.
+        at: seconds since the epoch: when the outcome that brought it ended, or when it was seen.
+        evidence: its numbers when it was seen.
     """
 
     pattern_id: int
@@ -174,15 +174,14 @@ def unnoted_states(
     query = select(
         own.id, own.name, own.reported_maturity, own.reported_inverted, own.decided_maturity
     ).where(own_items(project_id, PATTERN))
+    bases = read_bases(connection, project_id)
     rows = {row.name: row for row in connection.execute(query)}
     changes = tuple(
         change
         for standing in sorted(standings, key=lambda each: each.facts.slug)
-        for change in _changes(rows[standing.facts.slug], rules, standing.evidence, now)
+        for change in _changes(rows[standing.facts.slug], rules, standing, bases, now)
     )
-    if not changes:
-        return None
-    return UnnotedStates(project_id, read_bases(connection, project_id), changes)
+    return UnnotedStates(project_id, bases, changes) if changes else None
 
 
 def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transition, ...]:
@@ -229,18 +228,24 @@ def _noted(connection: Connection, alike: Sequence[Transition]) -> Iterator[Tran
 def _changes(
     row: Any,  # noqa: ANN401 - a row with what was noted of a pattern
     rules: Rules,
-    evidence: Evidence,
+    standing: Standing,
+    bases: Bases | None,
     now: float,
 ) -> Iterator[Transition]:
+    evidence = standing.evidence
+    last = min(standing.facts.last_validated or now, now)
     state = pattern_state(row, rules, evidence)
     if state != row.reported_maturity:
+        # Its last outcome brought it there, or only the time that has passed since.
+        had = evidence if bases is None else evidence.grown(bases.patterns.growth(last, now))
+        at = last if pattern_state(row, rules, had) is state else now
         yield Transition(
-            row.id, row.name, MATURITY, row.reported_maturity, state.value, now, evidence
+            row.id, row.name, MATURITY, row.reported_maturity, state.value, at, evidence
         )
     inverted = is_inverted(rules.antipatterns, evidence)
     if inverted != row.reported_inverted:
         before, after = (LIFTED, INVERTED) if inverted else (INVERTED, LIFTED)
-        yield Transition(row.id, row.name, INVERSION, before, after, now, evidence)
+        yield Transition(row.id, row.name, INVERSION, before, after, last, evidence)
 
 
 def _as_row(change: Transition) -> dict[str, Any]:

@@ -95,7 +95,13 @@ class PageRequest:
     @property
     def filtered(self) -> bool:
         """Return whether a filter is in use."""
-        return any(self.query[name] for name in self.query.keys() - {_KEPT, "sort", "cursor"})
+        return self.filters_but()
+
+    def filters_but(self, *names: str) -> bool:
+        """Return whether a filter other than those named is in use."""
+        return any(
+            self.query[name] for name in self.query.keys() - {_KEPT, "sort", "cursor", *names}
+        )
 
     @property
     def address(self) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from trackrecord.learning.advice.moments.commands import CommandState
+from trackrecord.learning.advice.moments.commands import KINDS, CommandState
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.commands import (
     COMMANDS,
@@ -19,7 +19,6 @@ from .entries import decision
 from .lessons import behind
 
 _PATH = "/commands"
-_KINDS = ("test", "lint", "type check", "build", "check", "command", "file")
 
 
 def shown(asked: PageRequest) -> PageView:
@@ -35,7 +34,7 @@ def shown(asked: PageRequest) -> PageView:
     keys = COMMANDS.sorting("list").keys
     values = {
         "listing": listed(asked, found, keys=keys, text=lambda each: each.text),
-        "kinds": [(kind, kind) for kind in _KINDS],
+        "kinds": [(kind, kind) for kind in KINDS],
         "states": [
             *((state.value, state.value) for state in CommandState),
             ("all", "all, also dismissed ones"),

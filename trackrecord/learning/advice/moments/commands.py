@@ -46,8 +46,8 @@ _SHELL: Final = "shell:"
 _MOST_OUTCOMES: Final = 8
 # What stands before it is a command of its own, such as a change of the folder.
 _JOINS: Final = re.compile(r"[;&|]")
-# Kinds in the order in which they are shown.
-_KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, CI, COMMAND, FILE)
+KINDS: Final = ("test", "check", "build", "type check", "lint", *WORK, CI, COMMAND, FILE)
+"""The kinds of commands, in the order in which they are shown."""
 
 
 class CommandState(StrEnum):
@@ -177,13 +177,13 @@ def _rank(command: Command) -> tuple[object, ...]:
     is_over = command.state is CommandState.RUNS
     standing = (not command.is_standing, -command.sessions if command.is_standing else 0)
     return (
-        command.repository, standing, _KINDS.index(command.kind), is_over, -command.sessions,
+        command.repository, standing, KINDS.index(command.kind), is_over, -command.sessions,
         -command.last_at, command.line,
     )  # fmt: skip
 
 
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
-    for kind in _KINDS[:-2]:
+    for kind in KINDS[:-2]:
         lines = history.lines(kind)
         for line in lines:
             if kind not in CHECKING_KINDS and line.sessions < FEWEST_SESSIONS:
