@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.importers.jsonl import read_jsonl
-from trackrecord_producers.importers.records import Imported
+from trackrecord_producers.importers.jsonl import Imported, read_jsonl
 from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
 
 from .moments import replay_sessions

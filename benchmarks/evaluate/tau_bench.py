@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trackrecord.inflight.classification import classify_failure
-from trackrecord_producers.importers.records import Imported, stable_id
+from trackrecord_producers.importers.jsonl import Imported, stable_id
 
 from .recommendations import Gold
 

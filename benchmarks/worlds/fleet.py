@@ -15,10 +15,9 @@ from typing import Any, Final
 
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.effect.comparison import SUCCESS, Comparison, compare
-from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
 from trackrecord.learning.advice.effect.sequence import ALPHA, margin_of, tasks_for
-from trackrecord.learning.advice.effect.trials import Trial, trials_of
+from trackrecord.learning.advice.effect.trials import Exposure, Trial, trials_of
 from trackrecord.learning.advice.runs.runs import Run
 
 KINDS: Final = {"build is red": 0.75, "type error": 0.6, "refund request": 0.45, "": 0.65}

@@ -10,7 +10,7 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.process.folders import make_private_folder, open_private
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.door_address import DoorAddress
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.traces.opening import traces_of
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trackrecord.settings.settings import load_settings
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_capture.history.sink import SpoolingSink
 from trackrecord_producers.publishing.publisher import Publisher
 

@@ -131,7 +131,7 @@ def test_a_log_that_is_still_written_is_waited_for(home, diaries, watching, read
 
 def test_what_cannot_be_read_is_tried_again_and_said(home, diaries, reading, monkeypatch):
     """The note stays until then; the last error is one line for `doctor`."""
-    monkeypatch.setattr("trackrecord_capture.live.pending._RETRY_S", 0.1)
+    monkeypatch.setattr("trackrecord_capture.live.watching._RETRY_S", 0.1)
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, reading.opened)
     (diaries / "session-s1.log").write_text("a\n")
     reading.fails = 2
@@ -306,7 +306,7 @@ def test_a_process_that_is_killed_leaves_the_note_to_the_next_one(home, diaries,
 
 def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch):
     """Neither Redis nor the spool takes outcomes: the log is not to blame."""
-    monkeypatch.setattr("trackrecord_capture.live.pending._RETRY_S", 0.05)
+    monkeypatch.setattr("trackrecord_capture.live.watching._RETRY_S", 0.05)
     (diaries / "s1.log").write_text("a\n")
     tried = []
 

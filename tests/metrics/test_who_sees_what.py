@@ -21,7 +21,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_door.metrics.routes import CountRequests, Requests, routes
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_producers.importers.jsonl import read_jsonl, read_outcomes
-from trackrecord_producers.importers.records import Imported, Rejected
+from trackrecord_producers.importers.jsonl import Imported, Rejected, read_jsonl, read_outcomes
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -19,8 +19,8 @@ from trackrecord.prompt.answers.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTa
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.choosing.exposure import ExposurePlan
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
+from trackrecord.prompt.question.question import SectionFilter
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import SectionFilter
 
 RULES = ContextRules()
 NOW = Candidate(id="now", kind="task", text="Fix it", is_current_task=True)

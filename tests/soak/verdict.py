@@ -112,12 +112,17 @@ def differences(
     if not wanted:
         yield "all", "the replay has nothing of it"
     for table in wanted:
-        ours, theirs = Counter(found.get(table, [])), Counter(wanted[table])
+        ours, theirs = (Counter(map(_frozen, rows.get(table, []))) for rows in (found, wanted))
         missing, extra = theirs - ours, ours - theirs
         _pair_off(missing, extra)
         if missing or extra:
             counts = f"{missing.total()} rows missing, {extra.total()} too many"
             yield table, f"{counts}: {_first_difference(missing, extra)}"
+
+
+def _frozen(value: Any) -> Any:
+    """Return a row that can be counted: what it has as JSON are lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _pair_off(missing: Counter[Any], extra: Counter[Any]) -> None:
@@ -135,6 +140,7 @@ def _is_nearly(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     return len(row) == len(other) and all(
         one == two
         or (isinstance(one, float) and isinstance(two, float) and isclose(one, two, rel_tol=1e-9))
+        or (isinstance(one, tuple) and isinstance(two, tuple) and _is_nearly(one, two))
         for one, two in zip(row, other, strict=True)
     )
 

@@ -6,9 +6,8 @@ from trackrecord.prompt.answers.own_task import UNKNOWN, OwnPart
 from trackrecord.prompt.choosing.exposure import AS_THEY_ARE
 from trackrecord.prompt.choosing.inputs import PromptRules
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments
-from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.prompt.question.question import PromptQuestion, usual_sections
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import usual_sections
 
 RULES = ContextRules()
 MEMORY_RULES = MemoryRules()

@@ -19,8 +19,7 @@ from trackrecord.process.ongoing import ongoing
 from .contents import as_bytes, characters_of, keep
 from .notes import note_of
 from .output_records import OutputRecords
-from .pages import PAGE_BYTES, Page, Range, RetrievedBytes, RetrievedText, page_of
-from .retrievals import note_retrieval
+from .pages import PAGE_BYTES, Page, Range, RetrievedBytes, RetrievedText, note_retrieval, page_of
 from .store import ArtifactStore
 from .summary.summaries import READING, Description, describe, reading, summary
 

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from .client import is_oversized, summarise
-from .retrievals import OngoingCall, tool_call
+from .pages import OngoingCall, tool_call
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 

@@ -11,8 +11,7 @@ from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.learning.text.spelling import closest_id
 from trackrecord.redis.keys import Keys
 
-from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
-from .listing import ErrorFilter, newest_errors
+from .errors import ERROR_TYPES, ErrorFilter, ErrorType, TaskError, TaskInFlight, newest_errors
 from .reports import (
     AttemptEnd,
     ErrorReport,

@@ -1,10 +1,32 @@
-"""Counts of the logs that were read, by result."""
+"""Counts of the logs that were read, by result, and of what was lost, by reason."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from ..sources.source import Unreadable
+
+
+class CountedSinks:
+    """Counts what sinks lose, from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._dropped = Counter[str]()
+
+    def note_dropped(self, new: Mapping[str, int]) -> None:
+        """Count entries that were lost, by reason."""
+        with self._lock:
+            self._dropped.update(new)
+
+    def dropped(self) -> dict[str, int]:
+        """Return the entries that were lost until now, by reason."""
+        with self._lock:
+            return dict(self._dropped)
+
 
 _MOST_NAMED: Final = 100
 

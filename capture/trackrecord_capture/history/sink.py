@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 from trackrecord.errors import ServerUnavailable
 from trackrecord_producers.publishing.publisher import Publisher
 
-from .capture_counts import CountedSinks
+from .counts import CountedSinks
 
 _WAITING_AT_ONCE: Final = 200
 _FLUSH_S: Final = 10.0

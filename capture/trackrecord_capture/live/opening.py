@@ -32,8 +32,7 @@ from ..agents.installed import read_installed
 from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..call_fields import kept_name
-from ..history.capture_counts import CountedSinks
-from ..history.counts import ReadingCounts
+from ..history.counts import CountedSinks, ReadingCounts
 from ..history.parallel import outcome_maker
 from ..history.reading import LogReading, read_and_publish
 from ..history.repository_news import read_repositories

@@ -7,8 +7,23 @@ from typing import Any, Final
 
 from ..agent_run import RunCall, SubAgent
 from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in, tool_name
-from .patches import MOST_EDITS, patched_files
 from .sub_agents import started_sub_agent, sub_agent_of
+
+# A record that is lost may have told of a call, and that may have changed anything.
+LOST: Final = "unreadable"
+LOST_EDITS: Final = ("",)
+MOST_EDITS: Final = 200
+_PATCHED: Final = re.compile(
+    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE
+)
+
+
+def patched_files(text: str) -> tuple[str, ...]:
+    """Return the files that a patch in a text names; none without a patch."""
+    if "*** Begin Patch" not in text:
+        return ()
+    return tuple(dict.fromkeys(_PATCHED.findall(text)))[:MOST_EDITS]
+
 
 _CHANGING: Final = ("edit", "write")
 _COMMANDS: Final = ("command", "cmd", "commands", "script")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Final, TypeVar
 
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_capture.otlp.encodings.receiver import Receiver
 from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 

@@ -24,7 +24,7 @@ from trackrecord.resources.operation.metrics import (
     project_figures,
 )
 from trackrecord.store.database.engine import reading
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_door.query_service import QueryService
 from trackrecord_producers.delivery.drops import OUTCOME_ADVICE
 from trackrecord_producers.publishing.publish import dropped

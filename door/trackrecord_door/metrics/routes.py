@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trackrecord.redis.fleet_counts import Durations
-from trackrecord_capture.history.capture_counts import CountedSinks
+from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_door.protocol.answers import as_json
 from trackrecord_door.protocol.callers import Permission, caller_of, check_permitted
 from trackrecord_door.query_service import QueryService

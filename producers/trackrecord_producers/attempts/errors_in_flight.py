@@ -335,7 +335,7 @@ def list_errors(
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
-    from trackrecord.inflight.listing import ErrorFilter, newest_errors
+    from trackrecord.inflight.errors import ErrorFilter, newest_errors
 
     if category is not None and category not in ERROR_TYPES:
         reason = f"an error's category is one of {', '.join(ERROR_TYPES)}"

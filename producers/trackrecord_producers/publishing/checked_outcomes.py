@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trackrecord.errors import InvalidOutcome
 
 from ..bodies.body import build_wire_body
-from ..importers.records import Imported, Rejected
+from ..importers.jsonl import Imported, Rejected
 
 
 @dataclass(frozen=True)

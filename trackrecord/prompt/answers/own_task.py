@@ -18,7 +18,7 @@ from trackrecord.learning.text.redaction.redact import redacted
 
 from ..candidates.candidate import Candidate
 from ..candidates.tokenizer import Tokenizer
-from ..question.section_filter import SectionFilter
+from ..question.question import SectionFilter
 from ..question.section_names import ERRORS, EVIDENCE
 
 if TYPE_CHECKING:

@@ -241,7 +241,7 @@ def list_errors(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    from trackrecord.inflight.listing import ErrorFilter
+    from trackrecord.inflight.errors import ErrorFilter
 
     wanted = ErrorFilter(task_id, category, unresolved)
     with _open_tasks(project) as (store, *_):

@@ -6,7 +6,7 @@ from typing import Final, cast
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice import entry_ids
-from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.effect.trials import Exposure
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.learning.text.slug import ANTI_PREFIX

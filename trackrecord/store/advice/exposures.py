@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, Row, select
 
 from trackrecord.learning.advice import entry_ids
-from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.effect.trials import Exposure
 from trackrecord.wire.exposure import ExposureBody
 
 from ..database.upsert import insert_rows

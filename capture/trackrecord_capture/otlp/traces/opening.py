@@ -32,7 +32,7 @@ from trackrecord.settings.service_settings import TraceRules
 from trackrecord_producers.publishing.publisher import Publisher
 
 from ...agent_run import AgentRun, Signal, SignalKind
-from ...history.capture_counts import CountedSinks
+from ...history.counts import CountedSinks
 from ...history.reading import OutcomeOf
 from ...history.sink import Sink, SpoolingSink
 from ...outcome import outcome_of

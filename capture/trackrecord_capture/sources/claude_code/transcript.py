@@ -11,20 +11,23 @@ import msgspec
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
-from ..conversation import Conversation
+from ..conversation import LONGEST_SAYS, Conversation
 from ..excerpts import excerpt
 from ..json_lines import Damage, decoded_lines
 from ..json_values import as_object, as_text, object_from, object_in
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from ..turn import LONGEST_SAYS
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
-from .records import Record, blocks_of, id_of, key_of, moment_of
 from .tree import RecordTree, TranscriptRun
 from .words import (
+    Record,
+    blocks_of,
     ended_call,
+    id_of,
     is_interruption,
     is_prompt,
+    key_of,
+    moment_of,
     printed_in,
     said_in,
     takes_back,

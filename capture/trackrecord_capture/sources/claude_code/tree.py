@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...agent_run import Signal
+from ..conversation import Turn
 from ..json_values import as_text
-from ..turn import Turn
-from .records import Record, id_of, key_of, parent_of
-from .words import instruction_of, is_command
+from .words import Record, id_of, instruction_of, is_command, key_of, parent_of
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
 _MOST_OPEN: Final = 16

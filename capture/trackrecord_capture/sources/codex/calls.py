@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from ..declaration import Action, tools_of
 from ..excerpts import LONGEST_COMMAND, excerpt, tool_name
 from ..json_values import as_object, as_text, value_in
-from ..patches import MOST_EDITS, patched_files
+from ..open_calls import MOST_EDITS, patched_files
 from .outputs import read_output
 from .thread import Record
 

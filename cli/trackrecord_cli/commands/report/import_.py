@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from trackrecord.store.transfer.importing import ImportedProject
-    from trackrecord_producers.importers.records import Imported, Rejected
+    from trackrecord_producers.importers.jsonl import Imported, Rejected
 
 
 def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool) -> int:
