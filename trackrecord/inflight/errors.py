@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import msgspec
@@ -94,8 +93,7 @@ class TaskInFlight(msgspec.Struct, frozen=True):
         return ErrorStats(sum(by_type.values()), len(self.unresolved), by_type)
 
 
-@dataclass(frozen=True)
-class ErrorFilter:
+class ErrorFilter(msgspec.Struct, frozen=True):
     """The filter of a list of errors; fields that are not set match everything.
 
     Attributes:
