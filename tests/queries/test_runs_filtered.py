@@ -119,8 +119,8 @@ def check(chance, **where):
     for _ in range(QUESTIONS):
         asked, at = question(chance)
         wanted = [run for run in whole[at] if admitted(run, asked)]
-        if not wanted and "task_id" in asked:
-            continue
+        if not wanted and ("task_id" in asked or asked.get("ground") == "nothing"):
+            continue  # what does not exist is refused
         paged, after = [], None
         while page := trackrecord.list_runs(limit=9, after=after, at=at, **asked, **where):
             paged += page

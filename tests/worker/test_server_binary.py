@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.redis_binary import hide_packages
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.redis.checkup import read_version, version_of_info
+from trackrecord.redis.versions import read_version, version_of_info
 from trackrecord_worker.up import server_binary
 from trackrecord_worker.up.server_binary import (
     examine,

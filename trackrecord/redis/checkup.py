@@ -1,10 +1,8 @@
 """A check-up of Redis: whether it is open to strangers, and the rights of our user."""
 
-import re
 import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import redis
@@ -15,120 +13,10 @@ from trackrecord.settings.server_urls import without_password
 from .client import agent_client, client_without_credentials
 from .keys import Keys
 from .problems import explain_redis_error
-from .roles import AGENT, Command, dangerous_samples
+from .rights import refusals
+from .roles import AGENT, dangerous_samples
 from .shards import all_shards, server_of, servers_of
-
-# What a distribution's changelog says of a package that it mended.
-MENDING: Final = "CVE-2025-49844"
-
-# The first patch release of each branch that is mended. A branch newer than all of these never had
-# the vulnerability; any other one has no mended release.
-_MENDED: Final = {
-    "Redis": {(6, 2): 20, (7, 2): 11, (7, 4): 6, (8, 0): 4, (8, 2): 2},
-    "Valkey": {(7, 2): 11, (8, 0): 6, (8, 1): 4, (9, 0): 3},
-}
-_VERSION: Final = re.compile(r"(Redis|Valkey) server v=(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
-
-
-class ServerVersion(NamedTuple):
-    """The version of a server.
-
-    Attributes:
-        number: major, minor and patch.
-        product: "Redis" or "Valkey".
-    """
-
-    number: tuple[int, int, int]
-    product: str
-
-    def __str__(self) -> str:
-        return f"{self.product} {'.'.join(map(str, self.number))}"
-
-    @property
-    def is_vulnerable(self) -> bool:
-        """Return whether its release is vulnerable; a distribution may have patched its copy."""
-        *branch, patch = self.number
-        mended = _MENDED[self.product]
-        if tuple(branch) > max(mended):
-            return False
-        first = mended.get((branch[0], branch[1]))
-        return first is None or patch < first
-
-
-def read_version(text: str) -> ServerVersion | None:
-    """Return the version that `redis-server --version` prints; None if it prints something else."""
-    found = _VERSION.match(text)
-    if found is None:
-        return None
-    return ServerVersion((int(found[2]), int(found[3]), int(found[4])), found[1])
-
-
-def version_of_info(info: dict[str, object]) -> ServerVersion | None:
-    """Return the version in a server's reply to INFO; None if it is missing."""
-    for product in ("Valkey", "Redis"):
-        if number := info.get(f"{product.lower()}_version"):
-            return read_version(f"{product} server v={number}")
-    return None
-
-
-def refusals(
-    client: redis.Redis, commands: Mapping[str, Command]
-) -> dict[str, redis.ResponseError]:
-    """Return how Redis refuses each command that it does not accept from this user.
-
-    The commands are queued in a transaction that is discarded, so that none is carried out. Without
-    a server that queues them, none is sent. Of a cluster each master is asked.
-
-    Args:
-        client: a client of the user in question.
-        commands: the commands, as they are sent, by name.
-
-    Raises:
-        redis.RedisError: the server cannot be reached, or does not queue commands.
-    """
-    refused: dict[str, redis.ResponseError] = {}
-    for server in servers_of(client):
-        refused |= _refusals_of(server, commands)
-    return refused
-
-
-def _refusals_of(
-    server: redis.Redis, commands: Mapping[str, Command]
-) -> dict[str, redis.ResponseError]:
-    refused = {}
-    with server.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
-        connection: Any = single.connection
-        _require_answer(connection, "MULTI", b"OK")
-        try:
-            _require_answer(connection, "PING", b"QUEUED")
-            for name, command in commands.items():
-                connection.send_command(*command, check_health=False)
-                try:
-                    answer = connection.read_response()
-                except redis.exceptions.MovedError:
-                    pass  # the user may send it; another node has the key
-                except redis.ResponseError as error:
-                    refused[name] = error
-                else:
-                    _require(answer, b"QUEUED")
-            _require_answer(connection, "DISCARD", b"OK")
-        except BaseException:
-            # What is queued is gone with the connection.
-            connection.disconnect()
-            raise
-    return refused
-
-
-def _require_answer(connection: Any, command: str, answer: bytes) -> None:  # noqa: ANN401 - redis-py has no type for it
-    connection.send_command(command, check_health=False)
-    _require(connection.read_response(), answer)
-
-
-def _require(answer: object, expected: bytes) -> None:
-    if answer not in (expected, expected.decode()):
-        message = "the server does not queue the commands of a transaction"
-        raise redis.ResponseError(message)
-
+from .versions import ServerVersion, version_of_info
 
 # Since then whoever wrote to a stream has probably been started anew.
 _LATELY_S = 86_400.0

@@ -66,6 +66,7 @@ def _revises(
     return COMPETENCES.offers(
         None,
         command=command,
+        permission="write",
         in_words=Revision.in_words,
         option_help={**_SIGNED, **option_help},
         option_names=option_names or {},

@@ -12,7 +12,6 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from trackrecord.errors import ServerUnfit
-from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.problems import (
     REPLICA,
@@ -20,6 +19,7 @@ from trackrecord.redis.problems import (
     explain_redis_error,
     is_read_only,
 )
+from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import CHANNELS, LEARNER, WORKER
 from trackrecord.redis.shards import is_cluster, servers_of
 from trackrecord.settings.daemon_settings import DaemonSettings

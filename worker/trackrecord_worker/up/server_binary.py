@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.redis.checkup import MENDING, ServerVersion, read_version
+from trackrecord.redis.versions import MENDING, ServerVersion, read_version
 
 _NAMES = ("redis-server", "valkey-server")
 # The packages that have brought a server, the one of the extra `embedded` first.
