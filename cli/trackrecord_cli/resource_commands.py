@@ -185,10 +185,7 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
-    for name, each in signature(operation.call).parameters.items():
-        is_shared = name in _COMMON or (operation.is_list and name in _OF_LISTS)
-        if is_shared or not _is_option(operation, name):
-            continue
+    for name, each in _own_parameters(operation):
         text = _text(operation, name)
         names = _names(operation, name)
         if known[name].kind is bool:
@@ -207,6 +204,14 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             yield made
 
 
+def _own_parameters(operation: Operation) -> Iterator[tuple[str, Parameter]]:
+    """Yield what an operation takes as options of its own, which its neighbours do not have."""
+    for name, each in signature(operation.call).parameters.items():
+        is_shared = name in _COMMON or (operation.is_list and name in _OF_LISTS)
+        if not is_shared and _is_option(operation, name):
+            yield name, each
+
+
 def _is_option(operation: Operation, name: str) -> bool:
     kind = signature(operation.call).parameters[name].kind
     return kind is Parameter.KEYWORD_ONLY or name in operation.option_names
@@ -220,10 +225,8 @@ def _asked_for(operation: Operation, given: Mapping[str, Any]) -> str:
     """Return the options that a list was narrowed by, as what follows the words for nothing."""
     asked = [
         f"--{_names(operation, name)[0]}" + ("" if given[name] is True else f" {given[name]!r}")
-        for name, each in signature(operation.call).parameters.items()
-        if each.kind is Parameter.KEYWORD_ONLY
-        and name not in _COMMON
-        and given.get(name, each.default) != each.default
+        for name, each in _own_parameters(operation)
+        if given.get(name, each.default) != each.default
     ]
     return f" with {' '.join(asked)}" if asked else ""
 
@@ -334,7 +337,8 @@ def _list(
     found = list_them(operation, operation.sorting, order=order, given=given)
     is_whole = order is not None or found.beyond == 0
     say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
-    _say_unknown(operation, given | {"project": about})
+    if not found.shown:
+        _say_unknown(operation, given | {"project": about})
     if as_json:
         projects = [{"project": each.project} if of_all else {} for each in found.shown]
         documents = [operation.document_of(each.answer) for each in found.shown]

@@ -78,7 +78,8 @@ def test_as_tables(up, reported, trackrecord, project):
         "shell:pytest failed"
         in trackrecord("runs", "show", "claude-code:s1:p1", "--project", project).out
     )
-    none = trackrecord("runs", "list", "--source", "gemini", "--failed", "--project", project)
+    narrowed = ("--source", "gemini", "--failed", "--limit", 5)
+    none = trackrecord("runs", "list", *narrowed, "--project", project)
     nothing = f"no runs to show in project {project!r} with --source 'gemini' --failed\n"
     assert none.out == nothing
 

@@ -84,7 +84,7 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord_cli",
         )
         prompts = (
-            "trackrecord.learning.text.inert", "trackrecord.learning.text.words",
+            "trackrecord.learning.text.inert", "trackrecord.learning.text.width",
             "trackrecord.learning.text.words", "trackrecord.learning.patterns",
             "trackrecord.learning.competences", "trackrecord.prompt.reading.client",
             "trackrecord.prompt.reading.context", "trackrecord.inflight.classification",

@@ -1,14 +1,10 @@
-"""Divert a test's reports before any thread or server is involved, and count failed attempts."""
+"""Divert an agent's reports to a test, before any thread or server is involved."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from trackrecord.process.scoped import Scoped
-
-from .fork_hooks import HookStep, renew_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,46 +12,9 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
+    from .retry_count import RetryCounts
     from .stats import Stats
     from .waiting import WaitingItem
-
-# A task by its project, None for the settings' own, and its id.
-Task = tuple[object, str]
-
-_MAX_TASKS: Final = 1000
-
-
-class RetryCounts:
-    """Failed attempts in a row by task, for the tasks that failed last.
-
-    Args:
-        max_tasks: how many tasks are remembered.
-    """
-
-    def __init__(self, max_tasks: int = _MAX_TASKS) -> None:
-        self._max_tasks = max_tasks
-        self._counts: OrderedDict[Task, int] = OrderedDict()
-        self._lock = threading.RLock()
-        renew_in_child(HookStep.COUNTS, self)
-
-    def begin_in_child(self) -> None:
-        """Keep the counts in a child process."""
-        # Another thread may have held it while this process was forked.
-        self._lock = threading.RLock()
-
-    def count(self, task: Task) -> int:
-        """Return how many attempts at the task have failed since the last success."""
-        with self._lock:
-            return self._counts.get(task, 0)
-
-    def note(self, task: Task, *, success: bool) -> None:
-        """Note that an attempt at the task has ended."""
-        with self._lock:
-            failed = self._counts.pop(task, 0)
-            if not success:
-                self._counts[task] = failed + 1
-                if len(self._counts) > self._max_tasks:
-                    self._counts.popitem(last=False)
 
 
 class Diversion(Protocol):

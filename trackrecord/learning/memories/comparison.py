@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Final
 
-from ..text.words import one_width
+from ..text.width import one_width
 
 # The similarity from which a new text can contradict an older memory, and that from which one of
 # the same words is the same memory.

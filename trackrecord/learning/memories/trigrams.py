@@ -19,7 +19,7 @@ from functools import lru_cache
 from math import ceil, floor
 from zlib import crc32
 
-from ..text.words import one_width
+from ..text.width import one_width
 
 # The maximum number of texts with bits in one block of a plane, and the size of a block in bytes.
 BLOCK_BYTES = 16 * 1024

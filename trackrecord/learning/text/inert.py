@@ -8,7 +8,7 @@ has the form of a name.
 import re
 from typing import Final
 
-from .words import one_form
+from .width import one_form
 
 ELLIPSIS = "…"
 DEFAULT_LIMIT = 200

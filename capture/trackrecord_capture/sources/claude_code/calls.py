@@ -13,7 +13,8 @@ from ..declaration import Action, tools_of
 from ..excerpts import excerpt, excerpts_in
 from ..json_values import as_object, as_text
 from ..open_calls import OpenCall
-from .words import INTERRUPTED, Record, result_text
+from .records import Record, result_text
+from .words import INTERRUPTED
 
 NAME: Final = "claude-code"
 TOOLS: Final[Mapping[str, Action]] = tools_of(
