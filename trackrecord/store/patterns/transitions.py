@@ -5,8 +5,9 @@ refreshes the rankings of a project has all standings in hand, and notes what ha
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
@@ -174,14 +175,15 @@ def unnoted_states(
     query = select(
         own.id, own.name, own.reported_maturity, own.reported_inverted, own.decided_maturity
     ).where(own_items(project_id, PATTERN))
-    bases = read_bases(connection, project_id)
+    # Few refreshes find a change.
+    bases = cache(partial(read_bases, connection, project_id))
     rows = {row.name: row for row in connection.execute(query)}
     changes = tuple(
         change
         for standing in sorted(standings, key=lambda each: each.facts.slug)
         for change in _changes(rows[standing.facts.slug], rules, standing, bases, now)
     )
-    return UnnotedStates(project_id, bases, changes) if changes else None
+    return UnnotedStates(project_id, bases(), changes) if changes else None
 
 
 def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transition, ...]:
@@ -229,7 +231,7 @@ def _changes(
     row: Any,  # noqa: ANN401 - a row with what was noted of a pattern
     rules: Rules,
     standing: Standing,
-    bases: Bases | None,
+    read: Callable[[], Bases | None],
     now: float,
 ) -> Iterator[Transition]:
     evidence = standing.evidence
@@ -237,6 +239,7 @@ def _changes(
     state = pattern_state(row, rules, evidence)
     if state != row.reported_maturity:
         # Its last outcome brought it there, or only the time that has passed since.
+        bases = read()
         had = evidence if bases is None else evidence.grown(bases.patterns.growth(last, now))
         at = last if pattern_state(row, rules, had) is state else now
         yield Transition(
