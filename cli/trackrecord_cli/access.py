@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from trackrecord.errors import AmbiguousId, ServerUnavailable, UnknownId
+from trackrecord.errors import AmbiguousId, UnknownId
 
 if TYPE_CHECKING:
     import redis
@@ -197,25 +197,6 @@ def say_removed_of(
         return {}
     with read_project(project) as it:
         return say_removed(it.connection, project, rests_on, asked, is_whole=is_whole)
-
-
-def check_project(settings: DaemonSettings, project: str) -> None:
-    """Raise UnknownProject if nothing is on record for the project.
-
-    A store that cannot be reached says nothing: whoever asks did not need it.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.database.engine import reading
-
-    with (
-        suppress(ServerUnavailable),
-        open_store(settings) as engine,
-        reading(engine) as connection,
-    ):
-        project_row(connection, project)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from trackrecord.errors import (
     ExtraMissing,
     InvalidRequest,
+    ServerUnavailable,
     StoreUnavailable,
 )
 from trackrecord.learning.text.project_names import checked_project
@@ -157,6 +158,18 @@ def read_project(project: str | None, at: Moment | None = None) -> Iterator[Tran
 
         with reading(store.engine) as connection:
             yield Transaction(connection, store.settings, store.project, moment)
+
+
+def check_project(project: str | None) -> None:
+    """Make sure that something is on record for a project, for whoever needs no store else.
+
+    A store that cannot be reached says nothing.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    with suppress(ServerUnavailable), read_project(project) as it:
+        _ = it.project_id
 
 
 @contextmanager

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from msgspec import Meta
 
 from trackrecord.artifacts.pages import Page, Range
-from trackrecord.errors import InvalidRequest, ServerUnavailable, UnknownId
+from trackrecord.errors import InvalidRequest, UnknownId
 from trackrecord.learning.text.spelling import closest
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.access.redis_server import process_settings
 from trackrecord.resources.declaration.checks import IdOf, Limit, Text
 from trackrecord.resources.declaration.paging import sorting_of
@@ -140,8 +139,7 @@ def _unknown_task(
 
     known = [each.task_id for each in open_outputs(process_settings(), project).all()]
     if not known:
-        with suppress(ServerUnavailable), read_project(project) as it:
-            _ = it.project_id
+        check_project(project)
     if task_id is None or task_id in known:
         return None
     nearest = closest(task_id, {each for each in known if each})

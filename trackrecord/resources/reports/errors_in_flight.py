@@ -7,16 +7,16 @@ What is declared here answers people and programs, who are told what is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from trackrecord.errors import ServerUnavailable, UnknownId, UnknownProject
+from trackrecord.errors import UnknownId, UnknownProject
 from trackrecord.inflight.errors import ErrorType, TaskError
 from trackrecord.learning.text.language import Language
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Limit, Text
 from trackrecord.resources.declaration.paging import sorting_of
@@ -120,8 +120,7 @@ def _unknown_task(
     with _open_tasks(project) as (store, client, keys, name):
         if not client.exists(keys.tasks_in_flight(name)):
             try:
-                with suppress(ServerUnavailable), read_project(name) as it:
-                    _ = it.project_id
+                check_project(name)
             except UnknownProject as error:
                 return error
         if task_id is None or store.read(task_id).is_known:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trackrecord.errors import InvalidCandidate
+from trackrecord.resources.access.project_store import check_project
 
-from ...access import check_project, open_redis, settings_for
+from ...access import open_redis, settings_for
 from ...arguments.options import (
     Read,
     asked_conditions_option,
@@ -142,7 +143,7 @@ def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached,
         found = reader.cached(question.project)
         meaning = reader.meaning(question, found)
     if found.document is None:
-        check_project(settings, question.project)
+        check_project(question.project)
     return found, meaning
 
 

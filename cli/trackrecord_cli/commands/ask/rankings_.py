@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...access import check_project, open_redis, settings_for
+from trackrecord.resources.access.project_store import check_project
+
+from ...access import open_redis, settings_for
 from ...arguments.options import (
     asked_conditions_option,
     format_option,
@@ -95,7 +97,7 @@ def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> R
     with open_redis(settings):
         answer = RankingsReader(settings).read(**asked)
     if answer.age_s is None:
-        check_project(settings, project)
+        check_project(project)
     return answer
 
 

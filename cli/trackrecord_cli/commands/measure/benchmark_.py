@@ -9,7 +9,7 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import check_project, read_project
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.figures.benchmark import (
     BENCHMARK,
@@ -21,7 +21,7 @@ from trackrecord.resources.figures.benchmark import (
     take_snapshot,
 )
 
-from ...access import check_project, own_store, say_removed, settings_for
+from ...access import own_store, say_removed, settings_for
 from ...arguments.options import MOMENT, OneOf, json_option, project_option, sort_option
 from ...group import CommandGroup
 from ...output.screen import print_json, print_table, say_more, working
@@ -95,7 +95,7 @@ def show_report(
     found = read_benchmark(settings, project, warn=_warn)
     shown = _SORTING.sorted(found[-limit:], order)
     if not shown:
-        check_project(settings, project)
+        check_project(project)
     if as_json:
         print_json([run.to_document() for run in shown])
         return
@@ -127,7 +127,7 @@ def pass_gate(project: str | None, names: tuple[str, ...], *, as_json: bool) -> 
     gate = judge_last_run(settings, project, names, warn=_warn)
     if gate.last is None:
         try:
-            check_project(settings, project)
+            check_project(project)
         except UnknownProject as error:
             _warn(str(error))
     if as_json:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.reports.artifacts import ARTIFACTS, ArtifactPage, StoredArtifact
 
-from ...access import check_project, settings_for
+from ...access import settings_for
 from ...arguments.options import Read, json_option, name_of, project_option
 from ...output.screen import print_json
 from ...resource_commands import group_of
@@ -17,7 +18,6 @@ from ...resource_commands import group_of
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
-    from trackrecord.settings.daemon_settings import DaemonSettings
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000
@@ -104,7 +104,7 @@ def get_artifact(
         raise click.UsageError(message)
     settings, project = settings_for(project)
     store = open_artifacts(settings, project)
-    whole, data = _read(store, settings, project, artifact_id)
+    whole, data = _read(store, project, artifact_id)
     page = page_of(whole, data, lines or in_bytes or Range("bytes", 0))
     if len(page.data) > settings.artifacts.threshold_chars:
         # An agent's shell may be who asks: what it gets is not to become a summary again.
@@ -117,9 +117,7 @@ def get_artifact(
         click.echo(bytes(page.data), nl=False)
 
 
-def _read(
-    store: ArtifactStore, settings: DaemonSettings, project: str, given: str
-) -> tuple[str, bytes]:
+def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
     """Return the full id of an artifact, from an id or its beginning, and its bytes."""
     from trackrecord.errors import InvalidArtifactId, UnknownId
     from trackrecord.resources.access.short_ids import matching, only_match
@@ -130,12 +128,12 @@ def _read(
         known = [entry.id for entry in store.entries()]
         whole = only_match(given, matching(given, known))
         if whole is None:
-            _suggest(known, settings, project, given)
+            _suggest(known, project, given)
             raise
     return whole, store.get(whole)
 
 
-def _suggest(known: list[str], settings: DaemonSettings, project: str, given: str) -> None:
+def _suggest(known: list[str], project: str, given: str) -> None:
     """Raise UnknownId, or UnknownProject, if an artifact or a project was probably meant."""
     from trackrecord.errors import UnknownId, UnknownProject
     from trackrecord.resources.access.short_ids import nearest_id
@@ -146,7 +144,7 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
         raise UnknownId(message, nearest=nearest) from None
     if not known:
         try:
-            check_project(settings, project)
+            check_project(project)
         except UnknownProject as error:
             if error.nearest is not None:
                 raise error from None
