@@ -21,7 +21,7 @@ from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody, decode_recall
 
 from .bodies.body import build_body
-from .delivery.diversion import RetryCounts
+from .delivery.retry_count import RetryCounts
 from .delivery.stats import Stats
 from .delivery.waiting import WaitingItem
 

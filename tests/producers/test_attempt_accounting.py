@@ -26,8 +26,8 @@ from trackrecord_producers.attempts.errors_in_flight import (
     record_error,
     resolve_error,
 )
-from trackrecord_producers.delivery.diversion import RetryCounts
 from trackrecord_producers.delivery.notices import Notices
+from trackrecord_producers.delivery.retry_count import RetryCounts
 
 
 @pytest.fixture

@@ -20,8 +20,9 @@ from ..bodies.remarks import remark
 from ..bodies.safe_text import describe, describe_error
 from ..bodies.scalars import as_flag, as_text
 from ..bodies.tool_calls import renamed_arguments
-from ..delivery.diversion import RetryCounts, Task, current_diversion
+from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
+from ..delivery.retry_count import RetryCounts, Task
 from ..publishing.publish import publish_fields
 from .current import current_attempt as current_attempt  # handed on to agents from here
 from .current import make_current

@@ -18,16 +18,12 @@ from ..json_values import as_object, as_text, object_from, object_in
 from ..source import Log, ReadRun, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
+from .records import Record, blocks_of, id_of, key_of, moment_of
 from .tree import RecordTree, TranscriptRun
 from .words import (
-    Record,
-    blocks_of,
     ended_call,
-    id_of,
     is_interruption,
     is_prompt,
-    key_of,
-    moment_of,
     printed_in,
     said_in,
     takes_back,

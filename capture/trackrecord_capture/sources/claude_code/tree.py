@@ -11,7 +11,8 @@ from typing import Final
 from ...agent_run import Signal
 from ..conversation import Turn
 from ..json_values import as_text
-from .words import Record, id_of, instruction_of, is_command, key_of, parent_of
+from .records import Record, id_of, key_of, parent_of
+from .words import instruction_of, is_command
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
 _MOST_OPEN: Final = 16
