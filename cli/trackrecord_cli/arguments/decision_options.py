@@ -6,37 +6,10 @@ from collections.abc import Callable
 
 import click
 
-from .options import Command, Read, json_option, line_of, project_option
+from .options import Command, Read, line_of
 
 _ACTOR = Read("text", line_of(128))
 REASON = Read("text", line_of(1000))
-
-
-def signed(*, by: str, reason: str, reason_required: bool) -> Callable[[Command], Command]:
-    """The options of every change by hand: `--by`, `--reason`, `--project` and `--json`.
-
-    Args:
-        by: the help of `--by`, without its default.
-        reason: the help of `--reason`.
-        reason_required: whether it must be given.
-    """
-
-    def decorate(command: Command) -> Command:
-        for option in (
-            json_option,
-            project_option,
-            actor_option("--by", by),
-            click.option(
-                "--reason",
-                type=REASON,
-                required=reason_required,
-                help=reason,
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def actor_option(name: str, help_text: str) -> Callable[[Command], Command]:

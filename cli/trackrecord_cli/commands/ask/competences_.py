@@ -17,7 +17,7 @@ from trackrecord.resources.experience.competences import (
 from trackrecord.resources.experience.revise_competences import revision_of
 
 from ...access import open_store, own_store, settings_for
-from ...arguments.decision_options import signed
+from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
     asked_conditions_option,
@@ -187,11 +187,14 @@ def _print_selected(selection: SelectionResult) -> None:
     "[default: the setting's, 30]",
 )
 @click.option("--pinned", is_flag=True, help="Keep its salience from decaying.")
-@signed(
-    by="Name the person who makes the change.",
-    reason="Give the reason; the history keeps it, and outlives the record.",
-    reason_required=False,
+@click.option(
+    "--reason",
+    type=REASON,
+    help="Give the reason; the history keeps it, and outlives the record.",
 )
+@actor_option("--by", "Name the person who makes the change.")
+@project_option
+@json_option
 def add(
     source: BinaryIO | None,
     actor: str,
