@@ -82,18 +82,22 @@ def revision_of(action: str, signed: Signed, records: Sequence[Competence]) -> R
 
 def _revised(
     action: str,
-    given: Mapping[str, Any],
+    by: str | None,
+    reason: str | None,
+    project: str | None,
     change: Callable[[Reviser, Callable[[str], str]], Sequence[Competence]],
 ) -> Revision:
     """Change records in one transaction.
 
     Args:
         action: what is done.
-        given: the arguments of the call: who revises, why, and in which project.
+        by: who revises.
+        reason: why.
+        project: the records' project.
         change: does it, given what finds the whole id that the beginning of one stands for.
     """
-    by, reason = decided_by(given["by"], given["reason"])
-    with revising(given["project"], by=by, reason=reason or BY_HAND) as (reviser, whole):
+    actor, why = decided_by(by, reason)
+    with revising(project, by=actor, reason=why or BY_HAND) as (reviser, whole):
         records = change(reviser, whole)
     return revision_of(action, reviser.signed, records)
 
@@ -112,7 +116,11 @@ def reinforce_competence(
     Its success rate stays what it is.
     """
     return _revised(
-        "reinforced", locals(), lambda it, whole: [it.reinforce(whole(competence_id), amount)]
+        "reinforced",
+        by,
+        reason,
+        project,
+        lambda it, whole: [it.reinforce(whole(competence_id), amount)],
     )
 
 
@@ -127,7 +135,11 @@ def penalize_competence(
 ) -> Revision:
     """Lower a record's salience, at most to its minimum. Its success rate stays what it is."""
     return _revised(
-        "penalized", locals(), lambda it, whole: [it.penalize(whole(competence_id), amount)]
+        "penalized",
+        by,
+        reason,
+        project,
+        lambda it, whole: [it.penalize(whole(competence_id), amount)],
     )
 
 
@@ -141,7 +153,9 @@ def supersede_competence(
     project: str | None = None,
 ) -> Revision:
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
-    return _revised("superseded", locals(), lambda it, whole: it.supersede(whole(old), whole(new)))
+    return _revised(
+        "superseded", by, reason, project, lambda it, whole: it.supersede(whole(old), whole(new))
+    )
 
 
 @_revises(
@@ -162,7 +176,9 @@ def fork_competence(
     Its performance starts at nothing: what it does differently has not been tried yet.
     """
     decoded = _changes(changes)
-    return _revised("forked", locals(), lambda it, whole: [it.fork(whole(competence_id), decoded)])
+    return _revised(
+        "forked", by, reason, project, lambda it, whole: [it.fork(whole(competence_id), decoded)]
+    )
 
 
 @_revises(
@@ -192,7 +208,7 @@ def contest_competence(
         by_what = whole(other_id) if other_id else (evidence or "").strip()
         return [it.contest(whole(competence_id), by_what, is_record=other_id is not None)]
 
-    return _revised("contested", locals(), contested)
+    return _revised("contested", by, reason, project, contested)
 
 
 @_revises("retract")
@@ -204,7 +220,9 @@ def retract_competence(
     project: str | None = None,
 ) -> Revision:
     """Take a record out of selection. It is kept, with its history."""
-    return _revised("retracted", locals(), lambda it, whole: [it.retract(whole(competence_id))])
+    return _revised(
+        "retracted", by, reason, project, lambda it, whole: [it.retract(whole(competence_id))]
+    )
 
 
 @_revises("merge")
@@ -217,7 +235,11 @@ def merge_competences(
 ) -> Revision:
     """Make one record of several: performance summed, provenance joined; they are retracted."""
     return _revised(
-        "merged", locals(), lambda it, whole: [it.merge([whole(each) for each in competence_ids])]
+        "merged",
+        by,
+        reason,
+        project,
+        lambda it, whole: [it.merge([whole(each) for each in competence_ids])],
     )
 
 
