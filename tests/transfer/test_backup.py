@@ -14,6 +14,7 @@ from sqlalchemy import select, text
 
 from tests.store.teaching import outcome, teach
 from trackrecord.errors import TransferRefused
+from trackrecord.process.sqlite_files import connect, use_write_ahead_log
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate, store_at
@@ -166,6 +167,20 @@ def test_no_schema_is_trusted(tmp_path):
     modules = [path for folder in folders for path in (root / folder).rglob("*.py")]
     opening = [path.name for path in modules if "sqlite3.connect(" in path.read_text()]
     assert opening == ["sqlite_files.py"]
+
+
+def test_who_opens_a_new_file_beside_another_one(tmp_path, monkeypatch):
+    """Waits for it as for any lock, and no longer: SQLite itself refuses at once."""
+    file = tmp_path / "new.db"
+    with closing(connect(file, isolation_level=None)) as first, closing(connect(file)) as second:
+        first.executescript("BEGIN IMMEDIATE; CREATE TABLE own (id)")
+        monkeypatch.setattr(time, "sleep", lambda _seconds: None)
+        second.execute("PRAGMA busy_timeout = 50")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            use_write_ahead_log(second)
+        monkeypatch.setattr(time, "sleep", lambda _seconds: first.execute("COMMIT"))
+        use_write_ahead_log(second)
+        assert second.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_postgresql_names_its_own_programs(store):

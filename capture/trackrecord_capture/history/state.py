@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Self
 
 from trackrecord.errors import StoreUnfit
 from trackrecord.process.folders import make_private_folder
-from trackrecord.process.sqlite_files import connect
+from trackrecord.process.sqlite_files import connect, use_write_ahead_log
 
 from ..agent_run import AgentRun
 from ..sources.source import Log
@@ -124,7 +124,7 @@ class CaptureState:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         with self._usable():
             self._connection = connect(self._path, timeout=_BUSY_S, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=wal")
+            use_write_ahead_log(self._connection)
             self._connection.execute("PRAGMA synchronous=normal")
             self._connection.executescript(_SCHEMA)
 

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.process.folders import make_private_folder
-from trackrecord.process.sqlite_files import connect
+from trackrecord.process.sqlite_files import connect, use_write_ahead_log
 
 from ..facts.fact import Fact
 from ..runs.runs import TraceScore
@@ -133,8 +133,8 @@ class TraceStore:
         self._database = connect(
             path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
+        use_write_ahead_log(self._database)
         run = self._database.execute
-        run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = OFF")
         run("PRAGMA cache_size = -16384")
         run("PRAGMA journal_size_limit = 16777216")

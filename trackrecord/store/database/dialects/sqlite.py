@@ -31,7 +31,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreBusy, StoreUnavailable, TransferRefused
 from trackrecord.process.folders import make_private_folder
-from trackrecord.process.sqlite_files import connect, distrust_schema
+from trackrecord.process.sqlite_files import connect, distrust_schema, use_write_ahead_log
 
 from .base import Dialect, Extra
 
@@ -389,7 +389,7 @@ def _set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None
     # Of a new file only. Outcomes have some hundred bytes: in pages of four times the usual size
     # a batch touches fewer of them, and is on record in four fifths of the time.
     cursor.execute("PRAGMA page_size=16384")
-    cursor.execute("PRAGMA journal_mode=WAL")
+    use_write_ahead_log(connection)
     cursor.execute("PRAGMA synchronous=FULL")
     # The log has as much as its largest transaction needed, or as readers kept from being copied;
     # when it begins anew, its file is cut.
