@@ -314,11 +314,15 @@ class Home(World):
         """Start `up` if it does not run; one that ended by itself is a failure."""
         if self._up is not None and self._up.poll() is None:
             return
-        if self._up is not None and not self._killed:
+        if self._up is not None and not self._killed and not self._is_refused_for_room():
             self.fail(f"`up` ended with {self._up.returncode}: {_last_line(self.log)}")
         self._killed = False
         self._short_lives = 0
         self._up = self.launch(python_command("trackrecord_cli", "up"), self._prefix)
+
+    def _is_refused_for_room(self) -> bool:
+        """Return whether `up` said that it cannot start because the small disk is full."""
+        return self.disk is not None and f"the disk of {self.settings.home}" in _last_line(self.log)
 
     def note_kill(self, process: psutil.Process) -> None:
         """Remember that `up` is not to blame for its end."""

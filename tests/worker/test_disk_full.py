@@ -1,6 +1,8 @@
 """A disk that is full: `up` waits for room, and nothing that was taken is lost."""
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -72,6 +74,30 @@ def test_up_waits_for_room(settings: Settings) -> None:
     finally:
         publisher.close()
         running.end()
+
+
+def test_up_on_a_full_disk(settings: Settings) -> None:
+    """Ends with the one line that says so, whatever misses the room first; with room, it runs."""
+    first = Up(settings)
+    first.until_up()
+    first.end()
+    ballast = settings.home.parent / "ballast"
+    fill(ballast)
+    refused = subprocess.run(
+        [sys.executable, "-m", "trackrecord_cli", "up"],
+        env={**os.environ, **settings.as_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 3
+    assert refused.stderr.splitlines()[-1] == (
+        f"trackrecord: the disk of {settings.home} is full: free some of it, then start again"
+    )
+    ballast.unlink()
+    again = Up(settings)
+    again.until_up()
+    again.end()
 
 
 def test_where_the_spool_stands(home: Path, tmp_path: Path) -> None:

@@ -348,8 +348,8 @@ class Daemon:
 
         Raises:
             AlreadyRunning: another daemon runs in this home.
-            ServerUnavailable: Redis or the database cannot be reached or cannot be worked with, or
-                a child keeps ending.
+            ServerUnavailable: Redis or the database cannot be reached or cannot be worked with, a
+                child keeps ending, or the disk is full.
         """
         self._lock = take_home(self.settings.home)
         try:
@@ -363,6 +363,13 @@ class Daemon:
                 child.start(self._lock.fileno())
             self._note_pids()
             self._wait_until_learning()
+        except (ServerUnavailable, OSError) as error:
+            self.stop()
+            if self._has_room():
+                raise
+            # Whatever ended first: it names what it missed, not why.
+            message = f"the disk of {self.settings.home} is full: free some of it, then start again"
+            raise ServerUnavailable(message) from error
         except BaseException:
             self.stop()
             raise
@@ -463,7 +470,7 @@ class Daemon:
             try:
                 call_apart(_check_servers, self.settings)
             except ServerUnavailable:
-                if self.redis is None or not self.redis.has_ended:
+                if self.redis is None or self.redis.is_answering():
                     raise
                 self._revive_redis(self.redis)
             else:
