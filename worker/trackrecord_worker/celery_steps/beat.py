@@ -12,6 +12,7 @@ consolidation that was missed is seen from the runs on record, see `schedule`.
 
 import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -49,9 +50,13 @@ class SteadyScheduler(Scheduler):
                 sent = super().apply_async(entry, producer=producer, advance=advance, **kwargs)
             except SchedulingError as error:
                 self._renew_connection()
-                if not _is_about_memory(error):
+                causes = list(_causes_of(error))
+                if any(map(is_out_of_memory, causes)):
+                    self._say_full()
+                elif any(isinstance(each, redis.ConnectionError) for each in causes):
+                    _log.error("wake_up_not_sent", task=entry.task, reason=str(error))
+                else:
                     raise
-                self._say_full()
                 return None
             self._is_full = False
             return sent
@@ -95,15 +100,14 @@ class SteadyScheduler(Scheduler):
             return False  # sending will report the error
 
 
-def _is_about_memory(error: BaseException | None) -> bool:
+def _causes_of(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        if is_out_of_memory(error):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False
 
 
 _ENDED = 1
+_LONGEST_SENDING_S = 2.0
 
 
 class EmbeddedBeat(bootsteps.StartStopStep):
@@ -151,6 +155,9 @@ class BeatThread(Thread):
                 state.should_stop = _ENDED  # type: ignore[assignment] # an exit status, see there
 
     def stop(self) -> None:
-        """End it, and wait until it has ended."""
+        """End it, and wait until it has sent what it is sending.
+
+        Without Redis it pauses between trials to connect for ever longer: not waited for.
+        """
         self._is_to_end.set()
-        self.join()
+        self.join(_LONGEST_SENDING_S)
