@@ -6,6 +6,7 @@ import time
 import pytest
 from sqlalchemy import update
 
+from tests.cli.terminal import Terminal
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.database.migrate import store_at
@@ -70,6 +71,14 @@ def test_an_outcome_without_a_verdict_is_counted_apart(up, trackrecord, project,
         assert (counts["outcomes"], counts["successes"], counts["without_verdict"]) == (2, 1, 1)
     said = trackrecord("explain", "--run", "b", "--project", project).out
     assert "reported: no verdict" in said
+    # One of one is no rate of most: then the counts alone are told.
+    row = {"outcome_id": "c", "task_id": "c", "success": None}
+    trackrecord("publish", outcomes_file(row), "--project", project, "--wait")
+    with Terminal("projects") as terminal:
+        assert terminal.wait() == 0
+    (line,) = [row for row in terminal.shown.splitlines() if project in row]
+    assert "1 of 1" in line
+    assert "%" not in line
 
 
 def test_publishing_twice_changes_nothing(up, trackrecord, project, outcomes_file):

@@ -95,7 +95,7 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord.learning.text.inert", "trackrecord.learning.patterns.texts",
             "trackrecord.learning.competences.texts", "trackrecord.learning.competences.rules",
             "trackrecord.learning.memories.texts", "trackrecord.learning.patterns.evidence",
-            "trackrecord.learning.advice.runs.runs", "trackrecord.prompt.choosing.similar_tasks",
+            "trackrecord.learning.advice.runs.runs",
             "trackrecord.prompt.answers.why", "trackrecord.prompt.reading.context", "email.parser",
             "encodings.idna", "tomllib",
         )

@@ -11,8 +11,18 @@ from ...resource_commands import command_of
 
 
 def _rates(projects: Sequence[Project], _project: str) -> list[str]:
-    rates = [each.success_rate for each in projects]
-    return ["" if rate is None else f"{bar(rate)} {rate:.0%}" for rate in rates]
+    return [_rate(each) for each in projects]
+
+
+def _rate(project: Project) -> str:
+    """Return the rate, or its counts where most outcomes have no verdict and it says little."""
+    rate = project.success_rate
+    if rate is None:
+        return ""
+    judged = project.outcomes - project.without_verdict
+    if judged < project.without_verdict:
+        return f"{project.successes} of {judged}"
+    return f"{bar(rate)} {rate:.0%}"
 
 
 command = command_of(PROJECTS, PROJECTS.operations[0], drawn={"success rate": _rates})
