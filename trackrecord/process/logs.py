@@ -59,6 +59,8 @@ def configure_logs(level: str = "info") -> None:
         "celery.worker.consumer.connection", "alembic",
     ):  # fmt: skip
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    # Its one warning: a worker that is stopping gives back a wake-up that it was just handed.
+    logging.getLogger("kombu.transport.virtual.base").setLevel(logging.ERROR)
 
 
 def terminal_renderer() -> structlog.typing.Processor:
