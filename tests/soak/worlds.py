@@ -98,6 +98,8 @@ class World:
         self.client = agent_client(self.settings)
         self.publisher = Publisher(lambda: self.settings)
         self.stopping = stopping
+        # Held by whoever strikes it, and by what it has to do without a fault.
+        self.undisturbed = threading.Lock()
         self._starting = threading.Lock()
 
     # --- processes
