@@ -38,7 +38,7 @@ _DISK = "700m"
 _TICK_S = 0.5
 # Of strikes that are not kills, as long as such faults are due.
 _SHARE_OF_FAULTS = 0.25
-_REPORTS_A_TICK = 20
+_REPORTS_A_TICK = 10
 _MOST_HOSTILE_AT_ONCE = 500
 _MOST_HOSTILE_A_TICK = 2_000
 _HOSTILE_OVER_HTTP = 2
@@ -138,7 +138,6 @@ class Agents(threading.Thread):
         self._world = world
         self._a_second = hostile_a_minute / 60
         self._over = over
-        self._forget_at = time.monotonic() + _FORGET_EVERY_S
         self._unposted: list[dict[str, Any]] = []
 
     def run(self) -> None:
@@ -150,8 +149,6 @@ class Agents(threading.Thread):
                     self._attack(time.monotonic() - started)
                     continue
                 self._report()
-                if time.monotonic() > self._forget_at:
-                    self._forget()
             except Exception as error:  # noqa: BLE001 - the run goes on, and ends as failed
                 self._world.fail(f"an agent failed: {error!r}")
 
@@ -200,9 +197,25 @@ class Agents(threading.Thread):
                 if answer.status_code >= 500 and answer.status_code != 503:
                     world.fail(f"the front door answers {answer.status_code} to {body[:100]!r}")
 
+
+class Leavers(threading.Thread):
+    """Sources of one world that come, are learnt, and are forgotten, one after the other."""
+
+    def __init__(self, world: World, over: threading.Event) -> None:
+        super().__init__(name=f"leavers of {world.name}")
+        self._world = world
+        self._over = over
+
+    def run(self) -> None:
+        """Forget one after the other until it is over."""
+        while not self._over.wait(_FORGET_EVERY_S):
+            try:
+                self._forget()
+            except Exception as error:  # noqa: BLE001 - the run goes on, and ends as failed
+                self._world.fail(f"a leaver failed: {error!r}")
+
     def _forget(self) -> None:
         world = self._world
-        self._forget_at = time.monotonic() + _FORGET_EVERY_S
         whose, sent = world.fleet.leavers("shop")
         world.send(sent)
         project, source = whose
@@ -210,6 +223,7 @@ class Agents(threading.Thread):
             world.fail(f"the outcomes of {source} are not learnt")
             return
         arguments = ("forget", "--source", source, "--project", project, "--yes")
+        interrupted = False
 
         def is_forgotten() -> bool:
             # As the message says: the same command again finishes it. Where only the answer of the
@@ -222,7 +236,6 @@ class Agents(threading.Thread):
             world.ledger.happened["forgetting interrupted"] += 1
             return False
 
-        interrupted = False
         is_over = world.wait(is_forgotten)
         if not is_over:
             # On a busy machine the next fault comes before it has ended, each time.
@@ -278,6 +291,7 @@ def shake(
         a_minute = _HOSTILE_A_MINUTE / len(worlds)
         threads: list[threading.Thread] = [Shaker(each, record, over) for each in worlds]
         threads += [Agents(each, over) for each in worlds]
+        threads += [Leavers(each, over) for each in worlds]
         threads += [Agents(each, over, hostile_a_minute=a_minute) for each in worlds]
         watch.start()
         for thread in threads:
