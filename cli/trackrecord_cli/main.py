@@ -23,6 +23,7 @@ from trackrecord.errors import (
     UnknownId,
     UnknownProject,
 )
+from trackrecord.process.late_log import configure_late
 
 from .group import CommandGroup
 from .output.file_problems import explain_file, explain_missing, is_ours
@@ -147,6 +148,7 @@ def main() -> NoReturn:
         # What the encoding of a terminal or a pipe lacks is escaped there, and no reason to fail.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    configure_late("warning")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -6,6 +6,7 @@ import heapq
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
@@ -24,6 +25,7 @@ from .arguments.options import (
     OneOf,
     Read,
     all_option,
+    asked_conditions_option,
     at_option,
     json_option,
     limit_option,
@@ -63,10 +65,12 @@ def text_or_input(given: str, what: str) -> str:
 
 # Returns what is drawn beside each of the answers about a project.
 Drawn = Callable[[Sequence[Any], str], Sequence[object]]
+# Prints an answer that is no list, for people.
+Shown = Callable[[Any], None]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
-_COMMON: Final = frozenset({"project", "at"})
+_COMMON: Final = frozenset({"project", "at", "conditions"})
 _OF_LISTS: Final = frozenset({"limit", "sort", "after"})
 _LONGEST_NAME: Final = 1024
 # The help of options that name who decides, and why.
@@ -80,6 +84,7 @@ def group_of(
     resource: Resource,
     *,
     drawn: Mapping[str, Drawn] | None = None,
+    shown: Mapping[str, Shown] | None = None,
     alone: click.Command | None = None,
     more: Mapping[str, More] | None = None,
 ) -> click.Group:
@@ -89,10 +94,11 @@ def group_of(
         resource: whose commands.
         drawn: by column, what draws its cells for people; programs are shown its cell of the
             resource, or no such column.
+        shown: by command, what prints its answer for people, in place of its fields or words.
         alone: what the group does without a command.
         more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {}, alone, more or {})
+    return _ResourceGroup(resource, drawn or {}, shown or {}, alone, more or {})
 
 
 class _ResourceGroup(CommandGroup):
@@ -102,6 +108,7 @@ class _ResourceGroup(CommandGroup):
         self,
         resource: Resource,
         drawn: Mapping[str, Drawn],
+        shown: Mapping[str, Shown],
         alone: click.Command | None,
         more: Mapping[str, More],
     ) -> None:
@@ -112,7 +119,7 @@ class _ResourceGroup(CommandGroup):
             callback=alone and alone.callback,
             invoke_without_command=alone is not None,
         )
-        self._resource, self._drawn, self._more = resource, drawn, more
+        self._resource, self._drawn, self._shown, self._more = resource, drawn, shown, more
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -122,19 +129,22 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        command = command_of(self._resource, operation, self._drawn)
+        command = command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
         more = self._more.get(cmd_name)
         return command if more is None else more(command)
 
 
 def command_of(
-    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
+    resource: Resource,
+    operation: Operation,
+    drawn: Mapping[str, Drawn],
+    show: Shown | None = None,
 ) -> click.Command:
     """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
 
     def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
-        _run(resource, operation, drawn, **given)
+        _run(resource, operation, drawn, show, **given)
 
     command = click.Command(
         operation.command,
@@ -159,6 +169,8 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
         options.append(all_option)
     if "at" in takes:
         options.append(at_option)
+    if "conditions" in takes:
+        options.append(asked_conditions_option)
     if operation.sorting is not None:
         options.append(sort_option(operation.sorting))
         limit = arguments_of(operation.call)["limit"]
@@ -170,7 +182,7 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
 
 def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
-    for name in signature(operation.call).parameters:
+    for name, each in signature(operation.call).parameters.items():
         if not _is_option(operation, name):
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
             is_id = id_of and name.endswith(("id", "ids"))
@@ -179,8 +191,10 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
                 yield click.Argument([name], metavar=f"[{metavar}]...", nargs=-1)
-            else:
+            elif each.default is Parameter.empty:
                 yield click.Argument([name], metavar=metavar)
+            else:
+                yield click.Argument([name], metavar=f"[{metavar}]", default=each.default)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
@@ -200,7 +214,8 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
                 made.required = True
             else:
                 made.default = each.default
-                made.show_default = bool(known[name].choices) and each.default is not None
+                is_told = bool(known[name].choices) or known[name].kind is int
+                made.show_default = is_told and each.default is not None
             yield made
 
 
@@ -251,7 +266,8 @@ def _kind(argument: Argument, noun: str) -> click.ParamType[Any]:
             raise ValueError(problem)
         return value
 
-    return Read(noun if argument.kind is str else "number", read)
+    nouns = {str: noun, datetime: "time"}
+    return Read(nouns.get(argument.kind, "number"), read)
 
 
 class _Row(NamedTuple):
@@ -284,6 +300,7 @@ def _run(
     resource: Resource,
     operation: Operation,
     drawn: Mapping[str, Drawn],
+    show: Shown | None,
     *,
     as_json: bool,
     project: str | None = None,
@@ -301,11 +318,16 @@ def _run(
         if operation.is_list:
             _list(resource, operation, drawn, about, given, order, of_all=of_all, as_json=as_json)
         else:
-            _answer(operation, about, given, as_json=as_json)
+            _answer(operation, show, about, given, as_json=as_json)
 
 
 def _answer(
-    operation: Operation, about: str | None, given: dict[str, Any], *, as_json: bool
+    operation: Operation,
+    show: Shown | None,
+    about: str | None,
+    given: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     if "project" in signature(operation.call).parameters:
         given["project"] = about
@@ -315,6 +337,8 @@ def _answer(
     more = removed | _say_unknown(operation, given)
     if as_json:
         print_json(operation.document_of(answer) | more)
+    elif show is not None:
+        show(answer)
     elif operation.in_words is None:
         print_details(operation.document_of(answer))
     elif words := operation.in_words(answer):

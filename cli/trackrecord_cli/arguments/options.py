@@ -249,17 +249,3 @@ def sections_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
-
-
-def list_options(
-    sorting: Sorting[Any], *, default: int | None = None
-) -> Callable[[Command], Command]:
-    """The options of every list: `--project`, `--sort`, `--limit` and `--json`."""
-
-    def decorate(command: Command) -> Command:
-        limit = limit_option(sorting.things, default=default)
-        for option in (json_option, limit, sort_option(sorting)):
-            command = option(command)
-        return project_option(command)
-
-    return decorate

@@ -20,6 +20,7 @@ from trackrecord.resources.figures.benchmark import BENCHMARK
 from trackrecord.resources.figures.effect import EFFECT
 from trackrecord.resources.figures.explanations import EXPLANATIONS
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
+from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.resources.reports.artifacts import ARTIFACTS
@@ -65,6 +66,7 @@ PROMPTS: Final = (
 RESOURCES: Final = (
     CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, COMMANDS, PATTERNS, COMPETENCES, DEAD_LETTERS,
     PROJECTS, EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK, EFFECT, ERRORS, STRATEGIES,
+    NEWS,
 )  # fmt: skip
 
 SERVER: Final = (

@@ -495,7 +495,18 @@ def list_competences(
         return competences_of(it)[:limit]
 
 
-@COMPETENCES.offers("GET /competences/select", answers=SelectedCompetences)
+@COMPETENCES.offers(
+    "GET /competences/select",
+    command="select",
+    answers=SelectedCompetences,
+    option_help={
+        "by": "Rank procedures by the votes of similar tasks, or records by the mean of three "
+        "signals.",
+        "source": "Let only the runs of this agent vote, by the `source` of its outcomes.  "
+        "[default: all of them]",
+        "limit": "Show at most this many candidates.",
+    },
+)
 def select_competences(
     task: Text | None = None,
     *,
@@ -506,22 +517,26 @@ def select_competences(
     at: Moment | None = None,
     project: str | None = None,
 ) -> RecommendedProcedures | SelectionResult:
-    """Return the procedures that fit a task, best first, and how sure the choice is.
+    """Select the procedures that fit a task, best first, and say how sure the choice is.
 
-    The answer has `candidates`, `confidence`, `needs_more` (whether more information is needed) and
-    `to_document()`, as `trackrecord competences select --json` prints it.
+    By `advice`, each success of a similar task votes for the tools that it used, and the confidence
+    is the share of the votes; without a task all successes vote. By `seed`, records are ranked by
+    the mean of applicability, success and recency; without a task, each record's confidence takes
+    the place of its similarity.
 
     Args:
-        task: the task's text; without one every success votes alike, or records are ranked by their
-            confidence.
+        task: the task's text, if any.
         conditions: the conditions under which the task appeared, for example `{"os": "linux"}`:
             what was used under other ones ranks below, what was used under these ranks above.
-        by: "advice": each success of a similar task votes for the tools that it used; "seed":
-            records are ranked by the mean of applicability, success and recency.
+        by: "advice" or "seed".
         source: only the runs of this agent vote; by "advice" alone.
         limit: the maximum number of candidates to return.
         at: the moment that salience and recency are computed for; now when not given.
         project: the project; the settings' project when not given.
+
+    Returns:
+        What has `candidates`, `confidence`, `needs_more` (whether more information is needed) and
+        `to_document()`, as `trackrecord competences select --json` prints it.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
