@@ -80,6 +80,13 @@ _SIGNED: Final[Mapping[str, str]] = {
 }
 
 
+def declared(resource: Resource, drawn: Mapping[str, Drawn] | None = None) -> click.Command:
+    """Return the commands of a resource; one alone where that is named as the resource."""
+    if [each.command for each in resource.operations] == [resource.name]:
+        return _command_of(resource, resource.operations[0], drawn or {})
+    return group_of(resource, drawn=drawn)
+
+
 def group_of(
     resource: Resource,
     *,
@@ -129,12 +136,12 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        command = command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
+        command = _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
         more = self._more.get(cmd_name)
         return command if more is None else more(command)
 
 
-def command_of(
+def _command_of(
     resource: Resource,
     operation: Operation,
     drawn: Mapping[str, Drawn],

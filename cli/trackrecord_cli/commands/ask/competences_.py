@@ -17,8 +17,9 @@ from trackrecord.resources.experience.competences import (
 from trackrecord.resources.experience.revise_competences import revision_of
 
 from ...access import own_store, settings_for
-from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
+    REASON,
+    actor_option,
     conditions_option,
     json_option,
     project_option,

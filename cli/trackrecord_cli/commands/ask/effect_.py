@@ -11,9 +11,10 @@ from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_KINDS
 
 from ...access import own_store, read_store
-from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
+    REASON,
     OneOf,
+    actor_option,
     json_option,
     limit_option,
     project_option,
