@@ -17,6 +17,7 @@ from trackrecord_door.protocol.callers import caller_of, check_permitted
 from trackrecord_door.query_service import QueryService
 
 from .requests.forms import MOST_BYTES, Form, check_same_origin, form_of
+from .static_files import static_route
 from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ class Pages:
         self._bodies = Bodies(MOST_BYTES)
 
     def routes(self) -> list[BaseRoute]:
-        """Return a route for each page and each action."""
+        """Return a route for each page and each action, and for what they look like."""
         views = [Route(each.path, self._view(each), methods=["GET"]) for each in VIEWS]
         actions = [Route(each.path, self._action(each), methods=["POST"]) for each in ACTIONS]
-        return [*views, *actions]
+        return [static_route(), *views, *actions]
 
     def _view(self, view: View) -> _Endpoint:
         async def endpoint(request: Request) -> Response:
