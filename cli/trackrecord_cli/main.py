@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import click
 
+from trackrecord import __version__
 from trackrecord.errors import (
     ArtifactDamaged,
     DecisionRefused,
@@ -130,8 +131,6 @@ class _LazyGroup(CommandGroup):
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from trackrecord import __version__
-
         click.echo(f"trackrecord, version {__version__}")
         ctx.exit()
 

@@ -10,8 +10,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord.errors import TrackrecordError, UnknownProject
+from trackrecord.resources.declaration.checks import decided_by
 from trackrecord.resources.declaration.resource import may_lack
-from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.answers import RequestRefused, status_of
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.protocol.callers import caller_of, check_permitted
 from trackrecord_door.query_service import QueryService
@@ -116,9 +117,6 @@ def _act(service: QueryService, request: Request, action: Action, form: Form) ->
 
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: ConfirmedAction, form: Form) -> Response:
-    from trackrecord.resources.declaration.checks import decided_by
-    from trackrecord_door.protocol.answers import status_of
-
     from .rendering import redirect, render_question
 
     if form.optional("confirmed") is None:

@@ -32,7 +32,7 @@ from trackrecord.resources.declaration.checks import (
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
-from .estimates import EstimateAnswer
+from .estimates import EstimateAnswer, read_estimates
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -277,8 +277,6 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
     from trackrecord.store.competences.read import read_competences
     from trackrecord.store.outcomes.projects import count_outcomes
 
-    from .estimates import read_estimates
-
     now = it.moment
     records = read_competences(it.connection, it.project_id)
     base_rate = count_outcomes(it.connection, it.project_id).base_rate
@@ -320,8 +318,6 @@ def details_of(it: Transaction, competence_id: str) -> CompetenceDetails:
     from trackrecord.store.competences.provenance import read_provenance
     from trackrecord.store.competences.read import read_competence, read_competences
 
-    from .estimates import read_estimates
-
     whole = whole_record_id(it.connection, it.project, competence_id)
     record = read_competence(it.connection, it.project_id, whole)
     others = read_competences(it.connection, it.project_id)
@@ -362,8 +358,6 @@ def find_competence(it: Transaction, competence_id: str) -> CompetenceRecord:
     """
     from trackrecord.learning.competences.document import RecordReading
     from trackrecord.store.competences.read import read_competence
-
-    from .estimates import read_estimates
 
     whole = whole_record_id(it.connection, it.project, competence_id)
     record = read_competence(it.connection, it.project_id, whole)

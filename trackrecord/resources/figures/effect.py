@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
@@ -301,8 +302,6 @@ def hold_out(
     if not 0 <= share <= _HIGHEST_HOLDOUT:
         message = f"the share without advice must lie in 0..{_HIGHEST_HOLDOUT}, not {share:g}"
         raise InvalidRequest(message)
-    import time
-
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.prompt_documents.changing import changing
     from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout

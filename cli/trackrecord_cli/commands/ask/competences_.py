@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+import msgspec
 
 from trackrecord.resources.experience.competences import (
     BY_HAND,
@@ -188,8 +189,6 @@ def _told(
 
 
 def _procedures(data: bytes) -> list[Any]:
-    import msgspec
-
     try:
         decoded = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

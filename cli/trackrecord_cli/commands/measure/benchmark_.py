@@ -9,6 +9,7 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import check_project, read_project
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.figures.benchmark import (
@@ -89,8 +90,6 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.learning.text.times import iso
-
     settings, project = settings_for(project)
     found = read_benchmark(settings, project, warn=_warn)
     shown = _SORTING.sorted(found[-limit:], order)
@@ -173,8 +172,6 @@ def _warn(message: str) -> None:
 
 
 def _span(run: BenchmarkSnapshot) -> str:
-    from trackrecord.learning.text.times import iso
-
     since = run.since
     return "all on record" if since is None else f"received since {iso(since)}"
 

@@ -158,7 +158,6 @@ def _import_files(
     from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
     from ...arguments.outcome_input import up_to_damage
-    from ...output.screen import progress_bar, telling_what_was_done
     from ...publishing import Publication, find_known, report, so_far, wait_until_learnt
 
     for path in paths or (None,):
