@@ -94,6 +94,7 @@ _DECLARED = {
     "feedback": ("reports.feedback", "FEEDBACK"),
     "memories": ("experience.memories", "MEMORIES"),
     "news": ("operation.news", "NEWS"),
+    "patterns": ("experience.patterns", "PATTERNS"),
 }
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
 COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}

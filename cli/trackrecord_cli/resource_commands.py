@@ -34,7 +34,15 @@ from .arguments.options import (
     sort_option,
 )
 from .group import CommandGroup
-from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
+from .output.screen import (
+    coloured_states,
+    on_terminal,
+    print_details,
+    print_json,
+    print_table,
+    say_more,
+    shown_ids,
+)
 
 # Far more than any text is used of; a terminal's or a program's output has no end.
 _LONGEST = 16 * 1024 * 1024
@@ -67,8 +75,6 @@ def text_or_input(given: str, what: str) -> str:
 Drawn = Callable[[Sequence[Any], str], Sequence[object]]
 # Prints an answer that is no list, for people.
 Shown = Callable[[Any], None]
-# Makes a command of another one.
-More = Callable[[click.Command], click.Command]
 
 _COMMON: Final = frozenset({"project", "at", "conditions"})
 _OF_LISTS: Final = frozenset({"limit", "sort", "after"})
@@ -93,19 +99,18 @@ def group_of(
     drawn: Mapping[str, Drawn] | None = None,
     shown: Mapping[str, Shown] | None = None,
     alone: click.Command | None = None,
-    more: Mapping[str, More] | None = None,
 ) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
     Args:
         resource: whose commands.
         drawn: by column, what draws its cells for people; programs are shown its cell of the
-            resource, or no such column.
+            resource, or no such column. A column "state" is coloured.
         shown: by command, what prints its answer for people, in place of its fields or words.
         alone: what the group does without a command.
-        more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {}, shown or {}, alone, more or {})
+    drawn = {"state": coloured_states, **(drawn or {})}
+    return _ResourceGroup(resource, drawn, shown or {}, alone)
 
 
 class _ResourceGroup(CommandGroup):
@@ -117,7 +122,6 @@ class _ResourceGroup(CommandGroup):
         drawn: Mapping[str, Drawn],
         shown: Mapping[str, Shown],
         alone: click.Command | None,
-        more: Mapping[str, More],
     ) -> None:
         super().__init__(
             resource.name,
@@ -126,7 +130,7 @@ class _ResourceGroup(CommandGroup):
             callback=alone and alone.callback,
             invoke_without_command=alone is not None,
         )
-        self._resource, self._drawn, self._shown, self._more = resource, drawn, shown, more
+        self._resource, self._drawn, self._shown = resource, drawn, shown
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -136,9 +140,7 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        command = _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
-        more = self._more.get(cmd_name)
-        return command if more is None else more(command)
+        return _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
 
 
 def _command_of(
