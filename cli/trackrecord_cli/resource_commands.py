@@ -114,7 +114,7 @@ def group_of(
 
 
 class _ResourceGroup(CommandGroup):
-    """Generates each command when it is called; hand-written commands may be added."""
+    """Generates each command when it is called, but for those that are added written by hand."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class _ResourceGroup(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         operation = self._operations.get(cmd_name)
-        if operation is None:
+        if operation is None or cmd_name in self.commands:
             return super().get_command(ctx, cmd_name)
         return _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
 

@@ -1,4 +1,4 @@
-"""HTTP calls for prompts, as previews or handed out, and for the status."""
+"""HTTP calls about prompts and about the status."""
 
 from __future__ import annotations
 
