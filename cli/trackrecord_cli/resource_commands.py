@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from trackrecord.errors import InvalidRequest, UnknownId, UnknownProject
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.declaration.docstrings import read_docstring
@@ -247,8 +248,15 @@ def _names(operation: Operation, name: str) -> list[str]:
 
 def _asked_for(operation: Operation, given: Mapping[str, Any]) -> str:
     """Return the options that a list was narrowed by, as what follows the words for nothing."""
+    known = arguments_of(operation.call)
+
+    def shown(name: str) -> str:
+        value = given[name]
+        is_moment = known[name].kind is datetime
+        return "" if value is True else f" {iso(value) if is_moment else repr(value)}"
+
     asked = [
-        f"--{_names(operation, name)[0]}" + ("" if given[name] is True else f" {given[name]!r}")
+        f"--{_names(operation, name)[0]}{shown(name)}"
         for name, each in _own_parameters(operation)
         if given.get(name, each.default) != each.default
     ]
