@@ -14,7 +14,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.prompt.answers.json_documents import context_document, rankings_document
 from trackrecord.prompt.reading.client import rankings
 from trackrecord.prompt.reading.context import context
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.operation import status
 from trackrecord.resources.operation.dead_letters import count_letters
 from trackrecord.resources.operation.status import StatusAnswer

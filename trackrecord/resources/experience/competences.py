@@ -16,6 +16,7 @@ from trackrecord.resources.access.project_store import (
     Transaction,
     change_project,
     open_project,
+    project_row,
     read_project,
 )
 from trackrecord.resources.declaration.checks import (
@@ -373,7 +374,6 @@ def whole_record_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project never had such a record.
         AmbiguousId: several records' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import whole_stored_id
     from trackrecord.store.competences.tables import competence_history
 

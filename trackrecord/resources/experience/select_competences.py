@@ -11,7 +11,7 @@ from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.episodes.triggers import read_conditions
 from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences

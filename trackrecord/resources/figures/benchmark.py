@@ -164,9 +164,7 @@ def benchmark_runs(*, limit: Limit = 10, project: str | None = None) -> list[Ben
     with read_project(project) as it:
         found = read_benchmark(it.settings, it.project)[-limit:]
         if not found:
-            from trackrecord.resources.access.project_rows import project_row
-
-            project_row(it.connection, it.project)
+            _ = it.project_id
         return found
 
 

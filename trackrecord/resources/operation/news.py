@@ -11,7 +11,7 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line, quoted
 from trackrecord.learning.text.times import iso
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import project_row, read_project
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
 from trackrecord.resources.declaration.paging import sorting_of
@@ -138,7 +138,6 @@ def changes_between(
     """
     from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
     from trackrecord.prompt.reading.noted_defects import changed_defects
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.consolidation.runs import failed_runs, run_lease_name
     from trackrecord.store.patterns.transitions import recent_transitions
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.experience.competences import whole_record_id
 from trackrecord.store.advice.run_records import noted_runs
 from trackrecord.store.competences.provenance import newest_rows
