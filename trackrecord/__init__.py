@@ -60,6 +60,7 @@ _NAMES: Final = {
     "trackrecord.resources.operation.dead_letters": (
         "discard_dead_letters list_dead_letters replay_dead_letters"
     ),
+    "trackrecord.resources.operation.news": "list_news",
     "trackrecord.resources.operation.projects": "list_projects",
     "trackrecord.resources.reports.artifacts": "list_artifacts",
     "trackrecord.resources.reports.feedback": "give_feedback list_feedback",

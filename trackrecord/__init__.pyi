@@ -50,6 +50,7 @@ from trackrecord.resources.operation.dead_letters import (
 )
 from trackrecord.resources.operation.dead_letters import list_dead_letters as list_dead_letters
 from trackrecord.resources.operation.dead_letters import replay_dead_letters as replay_dead_letters
+from trackrecord.resources.operation.news import list_news as list_news
 from trackrecord.resources.operation.projects import list_projects as list_projects
 from trackrecord.resources.reports.artifacts import list_artifacts as list_artifacts
 from trackrecord.resources.reports.feedback import give_feedback as give_feedback
@@ -121,6 +122,7 @@ alist_feedback = awaited(list_feedback)
 alist_kinds = awaited(list_kinds)
 alist_lessons = awaited(list_lessons)
 alist_memories = awaited(list_memories)
+alist_news = awaited(list_news)
 alist_patterns = awaited(list_patterns)
 alist_projects = awaited(list_projects)
 alist_runs = awaited(list_runs)

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, Final
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.prompt.reading.fake_rankings import rankings_of
 from trackrecord.resources.access.project_store import NoStore, ProjectStore, given_stores, imported
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.capture import Captured
 from trackrecord_producers.delivery.diversion import diversions
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
-
-    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 # A busy machine must not look like a store that is locked.
@@ -71,7 +71,6 @@ def store_of(
 
 
 def _new_store(folder: Path, project: str) -> ProjectStore:
-    from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.database.migrate import open_store
 
     # Built without reading the environment: a test must not depend on it.
@@ -86,7 +85,6 @@ def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.intake import ensure_projects, learn
     from trackrecord.store.memories.past_tasks import index_past_tasks
-    from trackrecord.wire.outcome import decode_outcome, encode_body
     from trackrecord.wire.outcome_scorer import scorer_of
 
     scorer, now = scorer_of(settings.rules), time.time()

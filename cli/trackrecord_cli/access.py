@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from trackrecord.errors import AmbiguousId, UnknownId
+from trackrecord.errors import AmbiguousId, StoreUnfit, UnknownId
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 
 if TYPE_CHECKING:
     import redis
@@ -28,7 +29,6 @@ _ID_CHARS: Final = 80
 
 def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
     """Return the settings, and the project that was named, or is set, or is the repository's."""
-    from trackrecord.learning.text.project_names import DEFAULT_PROJECT
     from trackrecord.settings.daemon_settings import load_daemon_settings
 
     settings = load_daemon_settings()
@@ -39,14 +39,11 @@ def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
 
 def known_project(name: str) -> str | None:
     """Return the project that was named, is set or is the repository's; None for the usual one."""
-    from trackrecord.learning.text.project_names import DEFAULT_PROJECT
-
     return None if name == DEFAULT_PROJECT else name
 
 
 def _project_of_repository(settings: DaemonSettings) -> str | None:
     """Return the project that agents' runs in the working folder belong to, if there were any."""
-    from trackrecord.errors import StoreUnfit
     from trackrecord.settings.capture_rules import mapped_project
     from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord.settings.projects.repositories import repository_of

@@ -1,7 +1,7 @@
 """The entry point: which commands there are, and how a failure ends.
 
-A new one is a module `<name>_.py` with its `command` in a room of `commands/`, and a line in
-`_SECTIONS`.
+A new one is a line in `_SECTIONS`, and one in `_DECLARED` where a resource declares all of it, or
+else a module `<name>_.py` with its `command` in a room of `commands/`.
 
 Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad input, 3 a server
 that is needed cannot be reached, 130 interrupted.
@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import click
 
+from trackrecord import __version__
 from trackrecord.errors import (
     ArtifactDamaged,
     DecisionRefused,
@@ -23,6 +24,7 @@ from trackrecord.errors import (
     UnknownId,
     UnknownProject,
 )
+from trackrecord.process.late_log import configure_late
 
 from .group import CommandGroup
 from .output.file_problems import explain_file, explain_missing, is_ours
@@ -84,6 +86,16 @@ _SECTIONS = {
         "restore": "Replace the whole store by a backup.",
     }),
 }  # fmt: skip
+# Those that their resource declares whole: where that is, and its name there.
+_DECLARED = {
+    "criteria": ("experience.criteria", "CRITERIA"),
+    "dead": ("operation.dead_letters", "DEAD_LETTERS"),
+    "errors": ("reports.errors_in_flight", "ERRORS"),
+    "feedback": ("reports.feedback", "FEEDBACK"),
+    "memories": ("experience.memories", "MEMORIES"),
+    "news": ("operation.news", "NEWS"),
+    "patterns": ("experience.patterns", "PATTERNS"),
+}
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
 COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}
 
@@ -100,6 +112,12 @@ class _LazyGroup(CommandGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in _DECLARED:
+            from .resource_commands import declared
+
+            home, name = _DECLARED[cmd_name]
+            resources = importlib.import_module(f"trackrecord.resources.{home}")
+            return declared(getattr(resources, name))
         # `import` is a word of the language.
         module = importlib.import_module(f".commands.{_ROOMS[cmd_name]}.{cmd_name}_", __package__)
         command: click.Command = module.command
@@ -114,8 +132,6 @@ class _LazyGroup(CommandGroup):
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from trackrecord import __version__
-
         click.echo(f"trackrecord, version {__version__}")
         ctx.exit()
 
@@ -147,6 +163,7 @@ def main() -> NoReturn:
         # What the encoding of a terminal or a pipe lacks is escaped there, and no reason to fail.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    configure_late("warning")
     sys.exit(run(sys.argv[1:]))
 
 

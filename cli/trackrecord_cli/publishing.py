@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from trackrecord.errors import ImportFormatError
 from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
 
-from .arguments.outcome_input import say_bad_lines
 from .output.screen import print_json
 
 if TYPE_CHECKING:
@@ -20,6 +20,30 @@ if TYPE_CHECKING:
     from trackrecord.redis.keys import Keys
     from trackrecord.settings.agent_settings import AgentSettings
     from trackrecord.settings.daemon_settings import DaemonSettings
+
+BAD_INPUT: Final = 2
+_MOST_NAMED: Final = 10
+
+
+def up_to_damage(
+    given: Iterable[CheckedOutcome | BadLine], file: str
+) -> Iterator[CheckedOutcome | BadLine]:
+    """Return the content of a file; unreadable content becomes its last bad line."""
+    try:
+        yield from given
+    except ImportFormatError as error:
+        said = str(error).removeprefix(file).lstrip(", ")
+        yield BadLine(file, said)
+
+
+def say_bad_lines(bad: Sequence[BadLine]) -> int:
+    """Name the first bad lines on standard error, and return the exit status."""
+    for line in bad[:_MOST_NAMED]:
+        click.echo(f"trackrecord: {line.place}: {line.reason}", err=True)
+    if len(bad) > _MOST_NAMED:
+        click.echo(f"trackrecord: and {len(bad) - _MOST_NAMED} more", err=True)
+    return BAD_INPUT if bad else 0
+
 
 _POLL_S = 0.05
 _ASK_FOR_WORKER_AFTER_S = 5.0

@@ -6,6 +6,7 @@ import heapq
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from trackrecord.errors import InvalidRequest, UnknownId, UnknownProject
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.declaration.docstrings import read_docstring
@@ -24,6 +26,7 @@ from .arguments.options import (
     OneOf,
     Read,
     all_option,
+    asked_conditions_option,
     at_option,
     json_option,
     limit_option,
@@ -32,7 +35,15 @@ from .arguments.options import (
     sort_option,
 )
 from .group import CommandGroup
-from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
+from .output.screen import (
+    coloured_states,
+    on_terminal,
+    print_details,
+    print_json,
+    print_table,
+    say_more,
+    shown_ids,
+)
 
 # Far more than any text is used of; a terminal's or a program's output has no end.
 _LONGEST = 16 * 1024 * 1024
@@ -63,10 +74,10 @@ def text_or_input(given: str, what: str) -> str:
 
 # Returns what is drawn beside each of the answers about a project.
 Drawn = Callable[[Sequence[Any], str], Sequence[object]]
-# Makes a command of another one.
-More = Callable[[click.Command], click.Command]
+# Prints an answer that is no list, for people.
+Shown = Callable[[Any], None]
 
-_COMMON: Final = frozenset({"project", "at"})
+_COMMON: Final = frozenset({"project", "at", "conditions"})
 _OF_LISTS: Final = frozenset({"limit", "sort", "after"})
 _LONGEST_NAME: Final = 1024
 # The help of options that name who decides, and why.
@@ -76,34 +87,42 @@ _SIGNED: Final[Mapping[str, str]] = {
 }
 
 
+def declared(resource: Resource, drawn: Mapping[str, Drawn] | None = None) -> click.Command:
+    """Return the commands of a resource; one alone where that is named as the resource."""
+    if [each.command for each in resource.operations] == [resource.name]:
+        return _command_of(resource, resource.operations[0], drawn or {})
+    return group_of(resource, drawn=drawn)
+
+
 def group_of(
     resource: Resource,
     *,
     drawn: Mapping[str, Drawn] | None = None,
+    shown: Mapping[str, Shown] | None = None,
     alone: click.Command | None = None,
-    more: Mapping[str, More] | None = None,
 ) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
     Args:
         resource: whose commands.
         drawn: by column, what draws its cells for people; programs are shown its cell of the
-            resource, or no such column.
+            resource, or no such column. A column "state" is coloured.
+        shown: by command, what prints its answer for people, in place of its fields or words.
         alone: what the group does without a command.
-        more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {}, alone, more or {})
+    drawn = {"state": coloured_states, **(drawn or {})}
+    return _ResourceGroup(resource, drawn, shown or {}, alone)
 
 
 class _ResourceGroup(CommandGroup):
-    """Generates each command when it is called; hand-written commands may be added."""
+    """Generates each command when it is called, but for those that are added written by hand."""
 
     def __init__(
         self,
         resource: Resource,
         drawn: Mapping[str, Drawn],
+        shown: Mapping[str, Shown],
         alone: click.Command | None,
-        more: Mapping[str, More],
     ) -> None:
         super().__init__(
             resource.name,
@@ -112,7 +131,7 @@ class _ResourceGroup(CommandGroup):
             callback=alone and alone.callback,
             invoke_without_command=alone is not None,
         )
-        self._resource, self._drawn, self._more = resource, drawn, more
+        self._resource, self._drawn, self._shown = resource, drawn, shown
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -120,21 +139,22 @@ class _ResourceGroup(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         operation = self._operations.get(cmd_name)
-        if operation is None:
+        if operation is None or cmd_name in self.commands:
             return super().get_command(ctx, cmd_name)
-        command = command_of(self._resource, operation, self._drawn)
-        more = self._more.get(cmd_name)
-        return command if more is None else more(command)
+        return _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
 
 
-def command_of(
-    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
+def _command_of(
+    resource: Resource,
+    operation: Operation,
+    drawn: Mapping[str, Drawn],
+    show: Shown | None = None,
 ) -> click.Command:
     """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
 
     def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
-        _run(resource, operation, drawn, **given)
+        _run(resource, operation, drawn, show, **given)
 
     command = click.Command(
         operation.command,
@@ -159,6 +179,8 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
         options.append(all_option)
     if "at" in takes:
         options.append(at_option)
+    if "conditions" in takes:
+        options.append(asked_conditions_option)
     if operation.sorting is not None:
         options.append(sort_option(operation.sorting))
         limit = arguments_of(operation.call)["limit"]
@@ -170,7 +192,7 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
 
 def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     known = arguments_of(operation.call)
-    for name in signature(operation.call).parameters:
+    for name, each in signature(operation.call).parameters.items():
         if not _is_option(operation, name):
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
             is_id = id_of and name.endswith(("id", "ids"))
@@ -179,8 +201,10 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
                 yield click.Argument([name], metavar=f"[{metavar}]...", nargs=-1)
-            else:
+            elif each.default is Parameter.empty:
                 yield click.Argument([name], metavar=metavar)
+            else:
+                yield click.Argument([name], metavar=f"[{metavar}]", default=each.default)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
@@ -200,7 +224,8 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
                 made.required = True
             else:
                 made.default = each.default
-                made.show_default = bool(known[name].choices) and each.default is not None
+                is_told = bool(known[name].choices) or known[name].kind is int
+                made.show_default = is_told and each.default is not None
             yield made
 
 
@@ -223,8 +248,15 @@ def _names(operation: Operation, name: str) -> list[str]:
 
 def _asked_for(operation: Operation, given: Mapping[str, Any]) -> str:
     """Return the options that a list was narrowed by, as what follows the words for nothing."""
+    known = arguments_of(operation.call)
+
+    def shown(name: str) -> str:
+        value = given[name]
+        is_moment = known[name].kind is datetime
+        return "" if value is True else f" {iso(value) if is_moment else repr(value)}"
+
     asked = [
-        f"--{_names(operation, name)[0]}" + ("" if given[name] is True else f" {given[name]!r}")
+        f"--{_names(operation, name)[0]}{shown(name)}"
         for name, each in _own_parameters(operation)
         if given.get(name, each.default) != each.default
     ]
@@ -251,7 +283,8 @@ def _kind(argument: Argument, noun: str) -> click.ParamType[Any]:
             raise ValueError(problem)
         return value
 
-    return Read(noun if argument.kind is str else "number", read)
+    nouns = {str: noun, datetime: "time"}
+    return Read(nouns.get(argument.kind, "number"), read)
 
 
 class _Row(NamedTuple):
@@ -284,6 +317,7 @@ def _run(
     resource: Resource,
     operation: Operation,
     drawn: Mapping[str, Drawn],
+    show: Shown | None,
     *,
     as_json: bool,
     project: str | None = None,
@@ -301,11 +335,16 @@ def _run(
         if operation.is_list:
             _list(resource, operation, drawn, about, given, order, of_all=of_all, as_json=as_json)
         else:
-            _answer(operation, about, given, as_json=as_json)
+            _answer(operation, show, about, given, as_json=as_json)
 
 
 def _answer(
-    operation: Operation, about: str | None, given: dict[str, Any], *, as_json: bool
+    operation: Operation,
+    show: Shown | None,
+    about: str | None,
+    given: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     if "project" in signature(operation.call).parameters:
         given["project"] = about
@@ -315,6 +354,8 @@ def _answer(
     more = removed | _say_unknown(operation, given)
     if as_json:
         print_json(operation.document_of(answer) | more)
+    elif show is not None:
+        show(answer)
     elif operation.in_words is None:
         print_details(operation.document_of(answer))
     elif words := operation.in_words(answer):

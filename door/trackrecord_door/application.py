@@ -24,8 +24,7 @@ from .ingest.otlp_routes import BodyReceiver, HookRoutes, OtlpRoutes
 from .mcp_server.routes import McpRoutes
 from .metrics import routes as metrics_routes
 from .metrics.routes import CountRequests, Requests
-from .page import routes as page_routes
-from .page.handling import error_answer
+from .page.handling import Pages, error_answer
 from .protocol.answers import RequestRefused, refused
 from .protocol.bodies import Bodies
 from .query_service import QueryService
@@ -79,7 +78,7 @@ def create_app(settings: HttpSettings, intake: Intake, service: QueryService) ->
             *mcp.routes(),
             *metrics_routes.routes(service, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
-            *page_routes.routes(service),
+            *Pages(service).routes(),
         ],
         middleware=[
             Middleware(CountRequests, requests=requests),

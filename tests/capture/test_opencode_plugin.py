@@ -72,6 +72,19 @@ console.log(JSON.stringify(outputs.map(([_, output]) => output ?? null)))
 FLOOD = "x" * 10_001
 
 
+def _played(folder, plugin, *, is_patient):
+    """Run the script beside a plugin; return what it printed."""
+    assert "ASKING_MS = 500\n" in plugin
+    # A busy machine may need longer than an agent would wait.
+    waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"
+    (folder / "trackrecord.mjs").write_text(plugin.replace("ASKING_MS = 500\n", waited))
+    done = subprocess.run(
+        [NODE, "script.mjs"], cwd=folder, capture_output=True, check=True, timeout=60
+    )
+    assert done.stderr == b""
+    return json.loads(done.stdout)
+
+
 @pytest.fixture
 def replace(home, tmp_path):
     """Hands the outputs to a plugin; returns what became of them."""
@@ -80,13 +93,7 @@ def replace(home, tmp_path):
 
     def replace(*, summarises=True, is_patient=True):
         text = AGENTS["opencode"].text(home, summarises=summarises)
-        waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"
-        (tmp_path / "trackrecord.mjs").write_text(text.replace("ASKING_MS = 500\n", waited))
-        done = subprocess.run(
-            [NODE, "script.mjs"], cwd=tmp_path, capture_output=True, check=True, timeout=60
-        )
-        assert done.stderr == b""
-        return json.loads(done.stdout)
+        return _played(tmp_path, text, is_patient=is_patient)
 
     return replace
 
@@ -99,15 +106,7 @@ def play(home, tmp_path):
     def play(*, is_patient=False, first=""):
         (tmp_path / "script.mjs").write_text(first + SCRIPT)
         text = AGENTS["opencode"].text(home)
-        assert "ASKING_MS = 500\n" in text
-        # A busy machine may need longer than an agent would wait.
-        waited = "ASKING_MS = 60000\n" if is_patient else "ASKING_MS = 500\n"
-        (tmp_path / "trackrecord.mjs").write_text(text.replace("ASKING_MS = 500\n", waited))
-        done = subprocess.run(
-            [NODE, "script.mjs"], cwd=tmp_path, capture_output=True, check=True, timeout=60
-        )
-        assert done.stderr == b""
-        return json.loads(done.stdout)
+        return _played(tmp_path, text, is_patient=is_patient)
 
     return play
 

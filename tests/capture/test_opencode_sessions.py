@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from tests.capture.conformance import opencode_teller
 from trackrecord_capture.agent_run import SignalKind
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.opencode import AGENT
@@ -14,18 +15,13 @@ from trackrecord_capture.sources.source import ReadRun, Unreadable
 SESSION = "ses_1"
 START = 1_795_319_900_000
 
-TABLES = """
-    CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL,
-        revert text, time_created integer NOT NULL, time_updated integer NOT NULL);
-    CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL,
-        time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
-    CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
-        time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+_SECRETS = """
     CREATE TABLE credential (id text PRIMARY KEY, value text NOT NULL);
     CREATE TABLE account (id text PRIMARY KEY, access_token text NOT NULL);
     CREATE VIEW message_of_keys AS SELECT value FROM credential;
     INSERT INTO credential VALUES ('1', 'sk-secret');
 """
+TABLES = opencode_teller.TABLES + _SECRETS
 
 
 class Store:

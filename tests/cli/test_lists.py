@@ -48,7 +48,7 @@ LISTS = {
     ("runs", "list"): RUNS.sorting("list"),
     ("projects",): PROJECTS.sorting("projects"),
     ("errors", "list"): ERRORS.sorting("list"),
-    ("news",): NEWS,
+    ("news",): NEWS.sorting("news"),
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
     ("effect", "--by", "kind"): EFFECT_KINDS,
@@ -58,7 +58,6 @@ LISTS = {
 }
 # What the entries are about, of lists that no resource declares.
 ABOUT = {
-    ("news",): "what",
     ("effect", "--by", "kind"): "kind of task",
     ("benchmark", "report"): "at",
     ("consolidate", "--history"): "skipped",

@@ -42,7 +42,7 @@ ASKING = {
 }
 # What the commands of resources do.
 CALLS = {
-    (resource.name, operation.command): operation.call
+    tuple(dict.fromkeys((resource.name, operation.command))): operation.call
     for resource in RESOURCES
     for operation in resource.operations
 }

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 from tests.clients.stories import INTERRUPTED, Expected
 from tests.clients.tool_calls import WAITING
-from trackrecord.errors import UnknownProject
-from trackrecord.resources.reports.runs import read_runs
-from trackrecord.store.database.engine import connect_store, reading
+from tests.support.runs_on_record import runs_on_record
 
 PATIENCE_S = 60.0
 
@@ -53,17 +51,7 @@ class Trackrecord(NamedTuple):
 
         Asked in this process: starting a command takes longer than most stories.
         """
-        database = self.home / "trackrecord.db"
-        if not database.exists():
-            return []
-        engine = connect_store(f"sqlite:///{database}", timeout_s=PATIENCE_S)
-        try:
-            with reading(engine) as connection:
-                return [run.to_document() for run in read_runs(connection, project)]
-        except UnknownProject:
-            return []
-        finally:
-            engine.dispose()
+        return runs_on_record(self.home, project)
 
 
 def unpublished_traces(trackrecord: Trackrecord) -> int:

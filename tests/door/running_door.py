@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.door.raw_http import OWN_TOKEN
+from tests.support.processes import end
 from trackrecord.process.folders import open_private
 from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
@@ -111,10 +112,4 @@ class Door:
 
     def end(self) -> None:
         """End it, in order if possible."""
-        if self.process.poll() is None:
-            self.process.terminate()
-        try:
-            self.process.wait(200)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)

@@ -13,8 +13,8 @@ from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.resources.access.project_store import Transaction
-from trackrecord.resources.figures.benchmark import take_snapshot
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
+from trackrecord.resources.figures.benchmark import benchmark_run
 from trackrecord.resources.operation.tokens import create_token, list_tokens
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.benchmark_history import BenchmarkHistory
@@ -114,9 +114,8 @@ def test_artifacts_and_the_benchmark(
     """A project's files go; runs of the benchmark are those of the rest when a source goes."""
     Told(engine, RULES, PROJECT).learn([json.loads(OTHERS[0]), json.loads(GOES[0])], NOW)
     ArtifactStore(home, PROJECT, retention_s=1e9).put(b"a long output")
-    with reading(engine) as connection:
-        it = Transaction(connection, settings, PROJECT)
-        take_snapshot(it, since=None, warn=print)
+    with given_stores.within(ProjectStore(engine, settings, PROJECT)):
+        benchmark_run()
     history = BenchmarkHistory(home, PROJECT, warn=print)
     assert history.snapshots()[0].outcomes == 2
     forget("source", "bob")

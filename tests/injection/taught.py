@@ -37,7 +37,7 @@ from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.patterns.tags import checked_tag, plain_tag
 from trackrecord.learning.text.inert import one_line
 from trackrecord.redis.client import worker_client
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.checks import decided_by
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.settings import Settings, load_settings

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import psutil
 
 from tests.support.own_token import of_its_user
-from trackrecord.errors import UnknownProject
-from trackrecord.resources.reports.runs import read_runs
-from trackrecord.store.database.engine import connect_store, reading
+from tests.support.runs_on_record import runs_on_record
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -75,14 +73,7 @@ class Served(NamedTuple):
 
     def runs(self, project: str) -> list[dict[str, Any]]:
         """Return the runs of a project, as `trackrecord runs list --json` shows them."""
-        engine = connect_store(f"sqlite:///{self.home / 'trackrecord.db'}", timeout_s=_PATIENCE_S)
-        try:
-            with reading(engine) as connection:
-                return [run.to_document() for run in read_runs(connection, project)]
-        except UnknownProject:
-            return []
-        finally:
-            engine.dispose()
+        return runs_on_record(self.home, project)
 
     def exposures(self, task_id: str) -> int:
         """Return how many answers are on record as exposures of a task."""

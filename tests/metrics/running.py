@@ -12,6 +12,7 @@ import redis
 
 from tests.support.no_tls import NO_TLS
 from tests.support.own_token import of_its_user
+from tests.support.processes import end
 from trackrecord.settings.service_settings import HttpSettings
 from trackrecord.settings.settings import Settings
 from trackrecord_door.protocol.listening import listen, url_of
@@ -55,12 +56,7 @@ def running(command: list[str], settings: Settings, *descriptors: int) -> Iterat
     try:
         yield
     finally:
-        process.terminate()
-        try:
-            process.wait(200)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 @contextmanager

@@ -3,21 +3,14 @@
 After an intended change of the text: `python tests/prompt/golden.py`, and read the difference.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.rules_bundle import Rules
-from trackrecord.prompt.answers.learnt_entries import patterns_text
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.documents.presentation import present_failing, present_pattern
+from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedMemory,
@@ -25,7 +18,6 @@ from trackrecord.prompt.documents.rankings_document import (
     RankingsDocument,
 )
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.wire.outcome_scorer import recogniser_of
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"
@@ -133,8 +125,6 @@ def cases() -> Iterator[tuple[str, str]]:
     for language in ("en", "zh"):
         yield f"context: own, {language}", context_of(FULL, OWN, task=TASK, language=language)
         yield f"context: only own, {language}", context_of(None, OWN, language=language)
-        yield f"patterns list: {language}", listed(language, with_deprecated=False)
-        yield f"patterns list: deprecated, {language}", listed(language, with_deprecated=True)
     words = {"tokenizer": lambda text: len(text.split()), "budget": 90}
     yield "context: words", context_of(FULL, OWN, task=TASK, **words)
 
@@ -157,29 +147,6 @@ def context_of(parts, own=(), *, task=None, budget=None, language="en", tokenize
         _document(parts), own, ContextRules(), project="p", problem=None, task=task, budget=budget,
         language=language, tokenizer=tokenizer, now=NOW, memory_rules=MemoryRules(),
     ).prompt  # fmt: skip
-
-
-# Slug, helpful, harmful.
-_STANDINGS = (
-    ("weak", 2, 0), ("tests-first", 8, 0), ("a-step", 8, 1), ("big-bang", 1, 6), ("split", 4, 0),
-    ("mixed", 3, 2), ("avoid-me", 0, 9), ("half", 5, 4), ("doubt", 2, 2),
-)  # fmt: skip
-
-
-def listed(language, *, with_deprecated):
-    standings = [
-        standing_of(
-            MaturityRules(), AntiPatternRules(), PatternFacts(slug, "named", slug, None),
-            Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful),
-        )
-        for slug, helpful, harmful in _STANDINGS
-    ]  # fmt: skip
-    name_of = recogniser_of(Rules()).name_of
-    shown = [present_pattern(each, name_of) for each in standings]
-    shown.sort(key=lambda each: (each.is_negative, -each.score, each.id))
-    text = patterns_text(shown, language, with_deprecated=with_deprecated)
-    # How a line is worded is another test's affair.
-    return "\n".join(re.split(r" \[|\. Failed|。失败", line)[0] for line in text.split("\n"))
 
 
 def golden() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The prompts of both calls and of `patterns list`, byte for byte."""
+"""The prompts of both calls, byte for byte."""
 
 import pytest
 

@@ -11,7 +11,6 @@ from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.prompt.answers.learnt_entries import patterns_text
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
@@ -149,29 +148,3 @@ def test_ids_that_did_not_fit_name_their_kind():
         memories=(memory("x", "The login test", 0.5),),
     )
     assert set(answered(given, budget=0).over_budget) == {"x", "c", "memory:x"}
-
-
-def test_patterns_as_a_text():
-    """In the order of trust, within a section in the order given; deprecated ones on request."""
-    patterns = (
-        pattern("few", "candidate", 0.1),
-        pattern("b", "proven", 1.0),
-        pattern("old", "deprecated", 0.0),
-        pattern("a", "proven", 0.9),
-        pattern("bad", "deprecated", 0.9, is_negative=True),
-    )
-    warning = (
-        "## Anti-Patterns to Avoid\n\n"
-        "Based on past failures, avoid these strategies:\n\n"
-        "- AVOID: bad. Failed 6/7 times\n\n"
-    )
-    trusted = (
-        "## Proven Patterns\n\n- b [proven]\n- a [proven]\n\n"
-        "## Candidate Patterns\n\n- few [candidate]"
-    )
-    assert patterns_text(patterns, "en") == warning + trusted
-    assert patterns_text(patterns, "en", with_deprecated=True) == (
-        warning + "## Deprecated Patterns\n\n- old [deprecated]\n\n" + trusted
-    )
-    assert patterns_text(patterns[2:3], "zh") == ""
-    assert patterns_text((), "en", with_deprecated=True) == ""

@@ -6,8 +6,7 @@ import pytest
 
 from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.resources.access.project_rows import project_row
-from trackrecord.resources.access.project_store import ProjectStore, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, given_stores, project_row
 from trackrecord.resources.experience.memories import whole_memory_id
 from trackrecord.resources.operation.projects import count_projects, list_projects
 from trackrecord.settings.settings import load_settings

@@ -60,7 +60,9 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     }  # fmt: skip
     posted = {each.route for each in questions if each.route and each.route[:4] != "GET "}
     assert posted == {"POST /criteria/weigh"}
-    for question in [each for each in questions if each.needs_store]:
+    # News are in Redis as well, and `tests/worker` asks for them.
+    stored = [each for each in questions if each.needs_store and each.command != "news"]
+    for question in stored:
         names = signature(question.call).parameters
         assert question.call(**{name: value for name, value in given.items() if name in names})
     assert len(questions) >= 25

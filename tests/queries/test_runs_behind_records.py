@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.store.teaching import learn_reports
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.reports.record_runs import runs_behind_record
 from trackrecord.resources.reports.run_exposures import exposures_of_run, kind_of
 from trackrecord.resources.reports.runs import find_run

@@ -28,6 +28,16 @@ def free_port() -> int:
         return port
 
 
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process, in order if possible."""
+    process.terminate()
+    try:
+        process.wait(200)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 @contextmanager
 def trackrecord_up(environment: Mapping[str, str], log: Path) -> Iterator[str]:
     """A `trackrecord up` that is stopped with the block; the address of its front door."""
@@ -41,9 +51,4 @@ def trackrecord_up(environment: Mapping[str, str], log: Path) -> Iterator[str]:
         assert process.poll() is None, log.read_text()
         yield _URL.findall(log.read_text())[0]
     finally:
-        process.terminate()
-        try:
-            process.wait(200)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)

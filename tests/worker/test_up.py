@@ -21,6 +21,7 @@ import redis
 
 from tests.cli.terminal import Terminal
 from tests.support.own_token import of_its_user
+from tests.support.processes import end
 from tests.worker.working import body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
@@ -90,13 +91,7 @@ class Up:
 
     def end(self) -> None:
         """End it, in order if possible."""
-        if self.process.poll() is None:
-            self.process.terminate()
-        try:
-            self.process.wait(200)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)
         self.log.unlink()
 
 

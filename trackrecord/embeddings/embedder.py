@@ -7,12 +7,12 @@ compared by their words.
 import time
 from typing import Any
 
-import structlog
 from sqlalchemy import Engine
 from sqlalchemy.sql.elements import ColumnElement
 
 from trackrecord.errors import EndpointAway, NoVectors, WrongDimension
 from trackrecord.learning.competences.phrases import text_of
+from trackrecord.process.late_log import LateLog
 from trackrecord.store.competences.read import read_named
 from trackrecord.store.competences.selection.vectors import (
     applicability_of,
@@ -29,7 +29,7 @@ from trackrecord.store.outcomes.projects import project_id_of, project_names
 from .client import Vector, embed
 from .endpoint import EmbeddingEndpoint
 
-_log = structlog.get_logger(__name__)
+_log = LateLog(__name__)
 
 
 class Embedder:

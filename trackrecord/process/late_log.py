@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-_level: list[str] = []
+# Until logs are configured.
+level: list[str] = []
 
 
-def configure_late(level: str) -> None:
+def configure_late(lowest: str) -> None:
     """Configure logs, as `configure_logs` does, with the first line that a `LateLog` writes."""
-    _level[:] = [level]
+    level[:] = [lowest]
 
 
 class LateLog:
@@ -23,8 +24,8 @@ class LateLog:
     def __getattr__(self, method: str) -> Any:  # noqa: ANN401 - the method of a structlog's logger
         import structlog
 
-        if _level:
+        if level:
             from .logs import configure_logs
 
-            configure_logs(_level.pop())
+            configure_logs(level[0])
         return getattr(structlog.get_logger(self._name), method)

@@ -12,6 +12,8 @@ import structlog
 
 from trackrecord.learning.text.inert import visible
 
+from . import late_log
+
 _SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -28,6 +30,7 @@ def configure_logs(level: str = "info") -> None:
     Args:
         level: the lowest level that is logged: debug, info, warning or error.
     """
+    late_log.level.clear()
     on_terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
         terminal_renderer() if on_terminal else structlog.processors.JSONRenderer(ensure_ascii=True)

@@ -20,6 +20,7 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.checks import Inner
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
+from trackrecord.learning.text.spelling import closest_id
 from trackrecord.process.forking import not_while_forking
 from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.redis.keys import MOST_SHARDS, Keys, keys_below
@@ -197,8 +198,6 @@ def is_setting(name: str, number: str = "") -> bool:
 def nearest_setting(name: str) -> str | None:
     """Return the setting that was probably meant, as "section.number"; None when none is close."""
     with not_while_forking():
-        from trackrecord.learning.text.spelling import closest_id
-
         from .daemon_settings import DaemonSettings
 
     known: list[str] = []

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -17,14 +18,46 @@ from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.projects.repositories import repository_of
 from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.storable import decoded
 
 from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..outcome import task_id_of
-from .instructions import instructions_in
 from .session_marks import Kind, SessionMark, SessionMarks
+
+_FILES: Final = (
+    "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md",
+    "GEMINI.md", "QWEN.md", ".cursorrules", ".windsurfrules", ".clinerules",
+    ".github/copilot-instructions.md",
+)  # fmt: skip
+_LONGEST_FILE: Final = 64 * 1024
+
+
+def instructions_in(folder: str) -> str:
+    """Return the texts of the instruction files of a folder and of its repository.
+
+    Args:
+        folder: where an agent works.
+
+    Returns:
+        The first 64 KB of each as one text; "" without any. A file that cannot be read is none.
+    """
+    repository = repository_of(folder)
+    folders = dict.fromkeys((folder, folder if repository is None else repository.folder))
+    return "\n".join(_text(Path(each) / name) for each in folders for name in _FILES)
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_LONGEST_FILE)
+    except OSError:
+        return ""
+
 
 _CHARACTERS_A_TOKEN: Final = 4
 _LONGEST_USUAL: Final = 320

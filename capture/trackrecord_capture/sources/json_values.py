@@ -44,12 +44,12 @@ def as_status(value: object) -> int | None:
     return value if abs(value) < 2**31 else None
 
 
-def words_in(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
+def words_in(content: object) -> str:
     """Return the text in the content of a message: a string, or an array of parts."""
     if isinstance(content, str):
         return content
     parts = (as_object(part) for part in as_list(content))
-    texts = (as_text(part.get("text")) for part in parts if part.get("type", "text") in kinds)
+    texts = (as_text(part.get("text")) for part in parts if part.get("type", "text") == "text")
     return "\n".join(text for text in texts if text)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord_capture.sources.register import agent_names
+from trackrecord_capture.sources.register import agent_names, agent_of
 
 from .options import OneOf
 
@@ -33,7 +33,6 @@ def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:
     """
     from trackrecord_capture.agents.installed import read_installed
     from trackrecord_capture.agents.known import AGENTS
-    from trackrecord_capture.sources.register import agent_of
 
     on_record = read_installed(home) if home else {}
     if name not in (None, "all"):

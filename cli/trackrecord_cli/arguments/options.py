@@ -9,7 +9,12 @@ from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, checked_project
 from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import parse_moment
-from trackrecord.resources.declaration.checks import commit_problem, plain_commit, text_problem
+from trackrecord.resources.declaration.checks import (
+    commit_problem,
+    plain_commit,
+    text_problem,
+    user_name,
+)
 from trackrecord.resources.declaration.paging import Sorting
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -89,6 +94,8 @@ def _sound(value: str, problem: str | None) -> str:
     return value
 
 
+_ACTOR = Read("text", line_of(128))
+REASON = Read("text", line_of(1000))
 MOMENT = Read("time", parse_moment)
 PROJECT_NAME = Read("name", checked_project)
 
@@ -251,15 +258,17 @@ def sections_options(command: Command) -> Command:
     return command
 
 
-def list_options(
-    sorting: Sorting[Any], *, default: int | None = None
-) -> Callable[[Command], Command]:
-    """The options of every list: `--project`, `--sort`, `--limit` and `--json`."""
+def actor_option(name: str, help_text: str) -> Callable[[Command], Command]:
+    """The option that names who makes a change.
 
-    def decorate(command: Command) -> Command:
-        limit = limit_option(sorting.things, default=default)
-        for option in (json_option, limit, sort_option(sorting)):
-            command = option(command)
-        return project_option(command)
-
-    return decorate
+    Args:
+        name: of the option.
+        help_text: its help, without the default.
+    """
+    return click.option(
+        name,
+        "actor",
+        type=_ACTOR,
+        default=user_name,
+        help=f"{help_text}  [default: the user's name]",
+    )

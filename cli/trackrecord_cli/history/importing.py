@@ -13,12 +13,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import ImportFormatError
+from trackrecord.learning.advice.estimates.wording import counted
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.reports.agents_work import work_of_agents
+from trackrecord.resources.reports.outcomes import outcomes_elsewhere, project_on_record
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.store.database.engine import reading
+from trackrecord_capture.agents.installed import read_installed
+from trackrecord_capture.history.counts import ReadingCounts
+from trackrecord_capture.history.parallel import LogPart, LogReaders, outcome_maker, processes_for
+from trackrecord_capture.history.reading import LogReading, has_news, read_and_publish, start_of
+from trackrecord_capture.history.repository_news import read_repositories, repository_news
+from trackrecord_capture.history.state import CaptureState
+from trackrecord_capture.projects import run_projects
+from trackrecord_capture.sources.register import agent_of, find_logs, known_sources
+from trackrecord_capture.sources.unread_files import unread_remarks
+from trackrecord_consolidation.forget import move_outcomes
+from trackrecord_consolidation.run import consolidate
+from trackrecord_producers.bodies.body import build_wire_body
 from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
 from ..access import open_redis, open_store
 from ..output.screen import print_json, progress_bar, telling_what_was_done
 from ..publishing import Publication, find_known, so_far, wait_until_learnt
+from .page import print_page
 from .servers import servers_for
 
 if TYPE_CHECKING:
@@ -28,10 +46,7 @@ if TYPE_CHECKING:
 
     from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.settings.settings import Settings
-    from trackrecord_capture.history.counts import ReadingCounts
-    from trackrecord_capture.history.parallel import LogPart
     from trackrecord_capture.history.reading import Found as FoundOne
-    from trackrecord_capture.history.state import CaptureState
     from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
 
@@ -67,8 +82,6 @@ class PublicationSink:
             InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
             ServerUnavailable: Redis went away.
         """
-        from trackrecord_producers.bodies.body import build_wire_body
-
         outcome_id, body = build_wire_body(fields, max_bytes=self._max_bytes)
         self._batch.append(CheckedOutcome(fields["project"], outcome_id, body))
         self._bytes += len(body)
@@ -122,11 +135,6 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
         ImportFormatError: a path cannot be used.
         ServerUnavailable: Redis or the database cannot be reached.
     """
-    from trackrecord_capture.history.counts import ReadingCounts
-    from trackrecord_capture.history.repository_news import repository_news
-    from trackrecord_capture.history.state import CaptureState
-    from trackrecord_capture.sources.unread_files import unread_remarks
-
     found, places = _find(wanted)
     for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
         click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
@@ -155,16 +163,12 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
 
 def _renamed(settings: Settings) -> set[str]:
     """Return a line on each project that did not get its repository's name."""
-    from trackrecord.settings.projects.project_claims import ProjectClaims
-
     origins = ProjectClaims(settings.home).origins()
     return {origin.remark for origin in origins if origin.is_renamed}
 
 
 def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
-    from trackrecord_capture.sources.register import find_logs
-
     for path in wanted.paths:
         if not path.exists():
             message = f"{path} does not exist"
@@ -175,16 +179,12 @@ def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
 
 
 def _sources(wanted: ImportRequest) -> Sequence[Source]:
-    from trackrecord_capture.sources.register import agent_of, known_sources
-
     if wanted.agents == ALL:
         return tuple(known_sources().values())
     return (agent_of(wanted.agents).source,)
 
 
 def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
-    from trackrecord_capture.history.reading import has_news
-
     return has_news(*found, state)
 
 
@@ -195,9 +195,6 @@ def _import(
     state: CaptureState,
     counts: ReadingCounts,
 ) -> Published:
-    from trackrecord_capture.history.counts import ReadingCounts
-    from trackrecord_capture.history.repository_news import read_repositories
-
     publication: Publication | None = None
     with (
         telling_what_was_done(lambda: so_far(publication)),
@@ -229,11 +226,6 @@ def _read(
     progress: Progress,
 ) -> Found:
     """Publish what is new in logs; return those that are to be read again."""
-    from trackrecord.settings.projects.project_claims import ProjectClaims
-    from trackrecord_capture.history.parallel import LogPart, outcome_maker
-    from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
-    from trackrecord_capture.projects import run_projects
-
     projects = run_projects(
         settings.capture, settings.home, partial(_project_on_record, settings), wanted.project or ""
     )
@@ -268,9 +260,6 @@ def _read(
 
 
 def _project_on_record(settings: Settings, outcome_id: str) -> str:
-    from trackrecord.resources.reports.outcomes import project_on_record
-    from trackrecord.store.database.engine import reading
-
     with open_store(settings) as engine, reading(engine) as connection:
         return project_on_record(connection, outcome_id)
 
@@ -280,8 +269,6 @@ def _readers(
     settings: Settings, parts: Sequence[LogPart], projects: RunProjects
 ) -> Iterator[Iterable[tuple[LogPart, Iterable[FoundOne] | None]]]:
     """Yield what reads logs: several processes where there is much to read, else this one."""
-    from trackrecord_capture.history.parallel import LogReaders, processes_for
-
     count = processes_for(parts)
     if not count:
         yield ((part, None) for part in parts)
@@ -304,8 +291,6 @@ def _learn(
     progress: Progress,
 ) -> None:
     """Wait until everything is learnt, and make the records that the nightly job would make."""
-    from trackrecord_consolidation.run import consolidate
-
     bar = progress.add_task("learning", total=None)
     wait_until_learnt(client, settings.keys, published)
     with open_store(settings) as engine:
@@ -317,11 +302,6 @@ def _learn(
 
 def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: CaptureState) -> None:
     """Take runs whose project has changed out of the project that they were in."""
-    from trackrecord.resources.reports.outcomes import outcomes_elsewhere
-    from trackrecord.settings.projects.project_claims import ProjectClaims
-    from trackrecord.store.database.engine import reading
-    from trackrecord_consolidation.forget import move_outcomes
-
     with reading(engine) as connection:
         found = outcomes_elsewhere(connection, sink.projects)
     for project, moved in found.items():
@@ -331,9 +311,6 @@ def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: Capt
 
 
 def _works(settings: Settings) -> list[ProjectWork]:
-    from trackrecord.resources.reports.agents_work import work_of_agents
-    from trackrecord.store.database.engine import reading
-
     with open_store(settings) as engine, reading(engine) as connection:
         return work_of_agents(connection, settings)
 
@@ -344,18 +321,12 @@ def _print(
     published: Published | None,
     works: Sequence[ProjectWork],
 ) -> None:
-    from trackrecord_capture.agents.installed import read_installed
-
-    from .page import print_page
-
     click.echo(_summary(counts, published))
     click.echo()
     print_page(works, is_installed=bool(read_installed(settings.home)))
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:
-    from trackrecord.learning.advice.estimates.wording import counted
-
     amended = f"; {counted(counts.amended, 'run')} amended by what became of commits"
     if not counts.logs:
         told = f"nothing new in {counted(counts.unchanged, 'log')}"

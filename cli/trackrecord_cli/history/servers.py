@@ -11,7 +11,10 @@ from types import FrameType
 from typing import IO, NoReturn
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
+from trackrecord.process.folders import make_private_folder
+from trackrecord.process.logs import configure_logs
 from trackrecord.settings.settings import Settings
+from trackrecord_worker.up.daemon import Daemon
 
 from ..access import open_redis
 
@@ -31,8 +34,6 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     Raises:
         ServerUnavailable: the configured Redis cannot be reached, or the servers do not start.
     """
-    from trackrecord.process.logs import configure_logs
-
     # What the import consolidates tells of itself in the log, and an answer must stand alone.
     configure_logs("error")
     if _answers(settings):
@@ -41,9 +42,6 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     if settings.redis_url is not None:
         with open_redis(settings):  # raises what is wrong with it
             pass
-    from trackrecord.process.folders import make_private_folder
-    from trackrecord_worker.up.daemon import Daemon
-
     make_private_folder(settings.home)
     with ExitStack() as stack:
         log = stack.enter_context(_open_log(settings))

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from trackrecord.errors import InvalidCursor, UnknownProject
 from trackrecord.resources.access.redis_server import redis_explained
+from trackrecord.resources.declaration.checks import limit_of
 from trackrecord.resources.declaration.paging import cursor_of, place_of
 from trackrecord.resources.declaration.resource import RestsOn, may_lack
 
@@ -61,8 +62,6 @@ def page_asked_for(given: Mapping[str, str]) -> RequestedPage:
     Raises:
         InvalidRequest: the limit is not a whole number within bounds.
     """
-    from trackrecord.resources.declaration.checks import limit_of
-
     asked = RequestedPage(after=given.get("after"), sort=given.get("sort"))
     if (limit := given.get("limit")) is not None:
         is_number = limit.isascii() and limit.isdecimal() and len(limit) <= 9

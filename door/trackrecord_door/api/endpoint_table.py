@@ -2,7 +2,7 @@
 
 A resource of `trackrecord/resources` notes its own endpoints. What needs more than a caller's
 arguments - the prompt, which has an engine of its own, and the status, which tells callers of one
-project less - is a function in `prompt_calls` or `server_calls`, and a row here. The OpenAPI
+project less - is a function in `own_calls`, and a row here. The OpenAPI
 document follows from all of them.
 """
 
@@ -20,6 +20,7 @@ from trackrecord.resources.figures.benchmark import BENCHMARK
 from trackrecord.resources.figures.effect import EFFECT
 from trackrecord.resources.figures.explanations import EXPLANATIONS
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
+from trackrecord.resources.operation.news import NEWS
 from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.resources.reports.artifacts import ARTIFACTS
@@ -30,7 +31,7 @@ from trackrecord.resources.reports.runs import RUNS
 from trackrecord.resources.reports.strategies import STRATEGIES
 
 from ..protocol.callers import Permission
-from .calls import prompt_calls, server_calls
+from . import own_calls
 from .endpoint import Endpoint, endpoints_of
 
 _WRITE: Final = Permission.WRITE
@@ -42,22 +43,22 @@ def _as_it_is(document: object) -> object:
 
 PROMPTS: Final = (
     Endpoint(
-        "GET", "/rankings", prompt_calls.show_rankings, Rankings,
+        "GET", "/rankings", own_calls.show_rankings, Rankings,
         needs_store=False,
         volatile=("age_s",), document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/rankings", prompt_calls.take_rankings, Rankings,
+        "POST", "/rankings", own_calls.take_rankings, Rankings,
         needs_store=False,
         permission=_WRITE, document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/context", prompt_calls.take_context, Context,
+        "POST", "/context", own_calls.take_context, Context,
         needs_store=False,
         permission=_WRITE, document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/context/preview", prompt_calls.show_context, Context,
+        "POST", "/context/preview", own_calls.show_context, Context,
         needs_store=False, document=_as_it_is
     ),
 )  # fmt: skip
@@ -65,11 +66,12 @@ PROMPTS: Final = (
 RESOURCES: Final = (
     CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, COMMANDS, PATTERNS, COMPETENCES, DEAD_LETTERS,
     PROJECTS, EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK, EFFECT, ERRORS, STRATEGIES,
+    NEWS,
 )  # fmt: skip
 
 SERVER: Final = (
     Endpoint(
-        "GET", "/status", server_calls.read_status, StatusAnswer,
+        "GET", "/status", own_calls.read_status, StatusAnswer,
         scope="all", volatile=("oldest_waiting_s", "cache_age_s", "bytes"),
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord_producers.delivery.stream_and_spool_format import spool_line
 
 from ..protocol.answers import JSON, RequestRefused, media_type, problem
 from ..protocol.bodies import Bodies, content_encoding, decompressed
@@ -131,7 +132,6 @@ class OutcomeIntake:
                 raise
 
     def _spool(self, bodies: list[bytes]) -> bool:
-        from trackrecord_producers.delivery.stream_and_spool_format import spool_line
         from trackrecord_producers.spool.files import SpoolWriter
 
         settings = self._floor.settings

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trackrecord
 from trackrecord.errors import InvalidRequest, ServerUnavailable, TrackrecordError
+from trackrecord_producers.bodies.body import build_body
+from trackrecord_producers.delivery.ids import new_id
 
 from .arguments import (
     Entry,
@@ -120,7 +122,6 @@ def report_outcome(
         TrackrecordError: it is not an outcome, or it was dropped.
     """
     from trackrecord.learning.text.redaction.redact import redacted
-    from trackrecord_producers.bodies.body import build_body
 
     texts = {
         "instruction": arguments.task,
@@ -214,8 +215,6 @@ def _outcome_id(task_id: str) -> str:
 
 
 def _new_task_id() -> str:
-    from trackrecord_producers.delivery.ids import new_id
-
     return new_id()
 
 

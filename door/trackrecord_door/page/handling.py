@@ -10,13 +10,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord.errors import TrackrecordError, UnknownProject
+from trackrecord.resources.declaration.checks import decided_by
 from trackrecord.resources.declaration.resource import may_lack
-from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.answers import RequestRefused, status_of
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.protocol.callers import caller_of, check_permitted
 from trackrecord_door.query_service import QueryService
 
 from .requests.forms import MOST_BYTES, Form, check_same_origin, form_of
+from .static_files import static_route
 from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ class Pages:
         self._bodies = Bodies(MOST_BYTES)
 
     def routes(self) -> list[BaseRoute]:
-        """Return a route for each page and each action."""
+        """Return a route for each page and each action, and for what they look like."""
         views = [Route(each.path, self._view(each), methods=["GET"]) for each in VIEWS]
         actions = [Route(each.path, self._action(each), methods=["POST"]) for each in ACTIONS]
-        return [*views, *actions]
+        return [static_route(), *views, *actions]
 
     def _view(self, view: View) -> _Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -115,9 +117,6 @@ def _act(service: QueryService, request: Request, action: Action, form: Form) ->
 
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: ConfirmedAction, form: Form) -> Response:
-    from trackrecord.resources.declaration.checks import decided_by
-    from trackrecord_door.protocol.answers import status_of
-
     from .rendering import redirect, render_question
 
     if form.optional("confirmed") is None:

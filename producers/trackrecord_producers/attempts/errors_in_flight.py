@@ -20,10 +20,12 @@ from trackrecord.errors import InvalidErrorReport, TrackrecordError
 from trackrecord.inflight.errors import (
     ERROR_TYPES,
     MOST_CHARS,
+    ErrorFilter,
     ErrorStats,
     ErrorType,
     TaskError,
     TaskInFlight,
+    newest_errors,
 )
 from trackrecord.inflight.reports import (
     AttemptEnd,
@@ -335,8 +337,6 @@ def list_errors(
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
-    from trackrecord.inflight.errors import ErrorFilter, newest_errors
-
     if category is not None and category not in ERROR_TYPES:
         reason = f"an error's category is one of {', '.join(ERROR_TYPES)}"
         raise InvalidErrorReport(reason)

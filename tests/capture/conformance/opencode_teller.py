@@ -27,7 +27,7 @@ from trackrecord_capture.sources.opencode import AGENT
 SESSION = "ses_1"
 _CHILD = "ses_2"
 _START_MS = 1_795_319_900_000
-_TABLES = """
+TABLES = """
     CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL,
         revert text, time_created integer NOT NULL, time_updated integer NOT NULL);
     CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL,
@@ -49,7 +49,7 @@ class OpenCodeTeller:
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
         """Write the story; return the folder of the database."""
         with closing(sqlite3.connect(home / "opencode.db")) as connection:
-            connection.executescript(_TABLES)
+            connection.executescript(TABLES)
             session = Session(connection, SESSION)
             for turn in story.turns:
                 session.prompt(turn.prompt)

@@ -11,12 +11,10 @@ import msgspec
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
 from trackrecord.learning.competences.episodes.signatures import tools_of
-from trackrecord.learning.text.language import Language
 
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored, score_all
-from ..candidates.sections import FEEDS, SECTIONS, Feed, Section
-from ..candidates.text import write
+from ..candidates.sections import FEEDS, Feed, Section
 from ..choosing.exposure import ExposurePlan
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offer, SectionOffers, best_first
@@ -25,7 +23,6 @@ from ..documents.labels import in_language
 from ..documents.rankings_document import (
     RankedCompetence,
     RankedFailure,
-    RankedPattern,
     RankedProcedure,
 )
 from ..question.rules import ContextRules
@@ -341,27 +338,4 @@ def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: A
         text=line if line.startswith(_BULLET) else _BULLET + line,
         score=entry.score,
         content_type="markdown",
-    )
-
-
-def patterns_text(
-    patterns: Iterable[RankedPattern], language: Language, *, with_deprecated: bool = False
-) -> str:
-    """Return patterns as prompt text; their order within a section stays.
-
-    Args:
-        patterns: of any state, and anti-patterns.
-        language: of the text.
-        with_deprecated: whether the patterns that nobody is recommended stand in it.
-    """
-    placed = (
-        (each, SECTIONS["anti_pattern" if each.is_negative else each.state]) for each in patterns
-    )
-    return write(
-        (
-            _candidate(pattern, section, pattern.lines[language])
-            for pattern, section in placed
-            if section.feed is not None or with_deprecated
-        ),
-        language,
     )

@@ -135,7 +135,7 @@ _ROWS: Final = (
         feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
         prefix=entry_ids.FAILING,
     ),
-    # No prompt has this section; `patterns list` writes it when it is asked to.
+    # Nothing that is learnt has this section; a candidate of an agent's own may name it.
     _of_patterns(Maturity.DEPRECATED, None, "## Deprecated Patterns", "## 已弃用的模式"),
     _of_patterns(Maturity.PROVEN, _PATTERNS, "## Proven Patterns", "## 已验证的模式"),
     _of_patterns(Maturity.ESTABLISHED, _PATTERNS, "## Established Patterns", "## 已确立的模式"),

@@ -1,12 +1,10 @@
-"""The row of a project, which every question begins with, and what is no longer on record of it."""
+"""The parts of a project that retention has removed, in words."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sqlalchemy import Connection, or_, select
 
-from trackrecord.errors import UnknownProject
-from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.declaration.checks import moment_of
 from trackrecord.resources.declaration.resource import RestsOn
@@ -15,26 +13,12 @@ from trackrecord.store.outcomes.projects import (
     first_received,
     first_removed,
     project_id_of,
-    project_names,
     removed_until,
 )
 from trackrecord.store.outcomes.tables import projects
 
 # The projects whose removed outcomes one answer names.
 _MOST_NAMED: Final = 5
-
-
-def project_row(connection: Connection, name: str) -> int:
-    """Return the row of a project.
-
-    Raises:
-        UnknownProject: nothing is on record for it; the message names the nearest known project.
-    """
-    project_id = project_id_of(connection, name)
-    if project_id is None:
-        known = project_names(connection)
-        raise UnknownProject(name, nearest=closest(name, known), count=len(known))
-    return project_id
 
 
 def removed_notes(connection: Connection, project_id: int) -> tuple[str, ...]:

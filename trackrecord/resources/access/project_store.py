@@ -19,8 +19,10 @@ from trackrecord.errors import (
     InvalidRequest,
     ServerUnavailable,
     StoreUnavailable,
+    UnknownProject,
 )
 from trackrecord.learning.text.project_names import checked_project
+from trackrecord.learning.text.spelling import closest
 from trackrecord.process.forking import not_while_forking
 from trackrecord.process.scoped import Scoped
 from trackrecord.resources.declaration.checks import Moment, moment_of
@@ -67,14 +69,27 @@ class Transaction(Struct, frozen=True, dict=True):
         Raises:
             UnknownProject: nothing is on record for the project.
         """
-        from .project_rows import project_row
-
         return project_row(self.connection, self.project)
 
     @cached_property
     def moment(self) -> float:
         """The moment to answer for, in seconds since the epoch: the same in all of an answer."""
         return time.time() if self.at is None else self.at
+
+
+def project_row(connection: Connection, name: str) -> int:
+    """Return the row of a project.
+
+    Raises:
+        UnknownProject: nothing is on record for it; the message names the nearest known project.
+    """
+    from trackrecord.store.outcomes.projects import project_id_of, project_names
+
+    project_id = project_id_of(connection, name)
+    if project_id is None:
+        known = project_names(connection)
+        raise UnknownProject(name, nearest=closest(name, known), count=len(known))
+    return project_id
 
 
 class NoStore:

@@ -87,7 +87,7 @@ class Argument(Struct, frozen=True):
     """What an argument of a call may be, read from its type.
 
     Attributes:
-        kind: str, int, float or bool; `object` for what the call itself checks.
+        kind: str, int, float, bool or, of a moment, datetime; `object` for what the call checks.
         bounds: the smallest and the largest number, or the lengths of a text; without them any
             value will do.
         choices: the values that it may have; none if it may have any.
@@ -114,7 +114,8 @@ class Argument(Struct, frozen=True):
             values = tuple(str(each.value) for each in enums[0])
             return cls(str, choices=values, is_optional=is_optional)
         if len(named) != 1:
-            return cls(object, is_optional=is_optional)
+            kind = datetime if datetime in named else object
+            return cls(kind, is_optional=is_optional)
         is_marked = typing.get_origin(named[0]) is Annotated
         kind, *marks = typing.get_args(named[0]) if is_marked else named
         if typing.get_origin(kind) is Literal:
@@ -155,7 +156,13 @@ class Argument(Struct, frozen=True):
         return None
 
     def from_text(self, text: str) -> Any:  # noqa: ANN401 - of the argument's type
-        """Return the value that was written as a text; the text itself where it is none."""
+        """Return the value that was written as a text; the text itself where it is none.
+
+        Raises:
+            InvalidTime: it is no moment.
+        """
+        if self.kind is datetime:
+            return parse_moment(text)
         if self.kind in (int, float):
             try:
                 return self.kind(text)

@@ -7,8 +7,7 @@ from sqlalchemy import Connection
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.memories.rules import MemoryType
-from trackrecord.resources.access.project_rows import project_row
-from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction, project_row
 from trackrecord.resources.declaration.checks import AgentName, Choice, Share, checking
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.store.advice.lesson_decisions import LessonRun, runs_named, tasks_of_exposures

@@ -16,6 +16,7 @@ from trackrecord.resources.access.project_store import (
     Transaction,
     change_project,
     open_project,
+    project_row,
     read_project,
 )
 from trackrecord.resources.declaration.checks import (
@@ -32,7 +33,7 @@ from trackrecord.resources.declaration.checks import (
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
-from .estimates import EstimateAnswer
+from .estimates import EstimateAnswer, read_estimates
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -277,8 +278,6 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
     from trackrecord.store.competences.read import read_competences
     from trackrecord.store.outcomes.projects import count_outcomes
 
-    from .estimates import read_estimates
-
     now = it.moment
     records = read_competences(it.connection, it.project_id)
     base_rate = count_outcomes(it.connection, it.project_id).base_rate
@@ -319,8 +318,6 @@ def details_of(it: Transaction, competence_id: str) -> CompetenceDetails:
     from trackrecord.learning.competences.fallbacks import fallbacks_among
     from trackrecord.store.competences.provenance import read_provenance
     from trackrecord.store.competences.read import read_competence, read_competences
-
-    from .estimates import read_estimates
 
     whole = whole_record_id(it.connection, it.project, competence_id)
     record = read_competence(it.connection, it.project_id, whole)
@@ -363,8 +360,6 @@ def find_competence(it: Transaction, competence_id: str) -> CompetenceRecord:
     from trackrecord.learning.competences.document import RecordReading
     from trackrecord.store.competences.read import read_competence
 
-    from .estimates import read_estimates
-
     whole = whole_record_id(it.connection, it.project, competence_id)
     record = read_competence(it.connection, it.project_id, whole)
     estimates = read_estimates(it.connection, it.settings, it.project)
@@ -379,7 +374,6 @@ def whole_record_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project never had such a record.
         AmbiguousId: several records' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import whole_stored_id
     from trackrecord.store.competences.tables import competence_history
 
@@ -495,7 +489,18 @@ def list_competences(
         return competences_of(it)[:limit]
 
 
-@COMPETENCES.offers("GET /competences/select", answers=SelectedCompetences)
+@COMPETENCES.offers(
+    "GET /competences/select",
+    command="select",
+    answers=SelectedCompetences,
+    option_help={
+        "by": "Rank procedures by the votes of similar tasks, or records by the mean of three "
+        "signals.",
+        "source": "Let only the runs of this agent vote, by the `source` of its outcomes.  "
+        "[default: all of them]",
+        "limit": "Show at most this many candidates.",
+    },
+)
 def select_competences(
     task: Text | None = None,
     *,
@@ -506,22 +511,26 @@ def select_competences(
     at: Moment | None = None,
     project: str | None = None,
 ) -> RecommendedProcedures | SelectionResult:
-    """Return the procedures that fit a task, best first, and how sure the choice is.
+    """Select the procedures that fit a task, best first, and say how sure the choice is.
 
-    The answer has `candidates`, `confidence`, `needs_more` (whether more information is needed) and
-    `to_document()`, as `trackrecord competences select --json` prints it.
+    By `advice`, each success of a similar task votes for the tools that it used, and the confidence
+    is the share of the votes; without a task all successes vote. By `seed`, records are ranked by
+    the mean of applicability, success and recency; without a task, each record's confidence takes
+    the place of its similarity.
 
     Args:
-        task: the task's text; without one every success votes alike, or records are ranked by their
-            confidence.
+        task: the task's text, if any.
         conditions: the conditions under which the task appeared, for example `{"os": "linux"}`:
             what was used under other ones ranks below, what was used under these ranks above.
-        by: "advice": each success of a similar task votes for the tools that it used; "seed":
-            records are ranked by the mean of applicability, success and recency.
+        by: "advice" or "seed".
         source: only the runs of this agent vote; by "advice" alone.
         limit: the maximum number of candidates to return.
         at: the moment that salience and recency are computed for; now when not given.
         project: the project; the settings' project when not given.
+
+    Returns:
+        What has `candidates`, `confidence`, `needs_more` (whether more information is needed) and
+        `to_document()`, as `trackrecord competences select --json` prints it.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Final, Self
 
 from trackrecord.resources.access.answer_cache import CountedAnswers
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import Answer
 
 if TYPE_CHECKING:
@@ -95,8 +96,6 @@ def read_estimates(connection: Connection, settings: DaemonSettings, project: st
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.resources.access.project_rows import project_row
-
     project_id = project_row(connection, project)
     half_life = settings.decay.half_life_days
 

@@ -19,6 +19,7 @@ from trackrecord.learning.memories.rules import (
 from trackrecord.resources.access.project_store import (
     Transaction,
     change_project,
+    project_row,
     read_project,
     write_project,
 )
@@ -589,7 +590,6 @@ def whole_memory_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such memory.
         AmbiguousId: several memories' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import whole_stored_id
     from trackrecord.store.memories.tables import memories
 

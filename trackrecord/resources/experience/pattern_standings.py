@@ -11,7 +11,7 @@ from trackrecord.learning.advice.estimates.estimates import Estimates
 from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.resources.access.answer_cache import AnswerCache, CountedAnswers
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.short_ids import ids_beginning_with, ids_near, whole_stored_id
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.ledger.tables import items

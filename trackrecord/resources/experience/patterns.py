@@ -28,7 +28,7 @@ from trackrecord.resources.declaration.checks import (
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
-from .estimates import EstimateAnswer
+from .estimates import EstimateAnswer, read_estimates
 
 if TYPE_CHECKING:
     from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
@@ -307,7 +307,6 @@ def patterns_of(
     from trackrecord.learning.patterns.tags import plain_tag
     from trackrecord.store.patterns.read import EVERY, PatternFilter
 
-    from .estimates import read_estimates
     from .pattern_standings import PatternPlace, ordered_standings, place_in_order
 
     wanted = PatternFilter(
@@ -346,7 +345,6 @@ def page_of_patterns(
     Returns:
         None where all patterns must be read to put them in order.
     """
-    from .estimates import read_estimates
     from .pattern_standings import counted_places, standings_at
 
     estimates = read_estimates(it.connection, it.settings, it.project)
@@ -376,7 +374,6 @@ def find_pattern(it: Transaction, pattern_id: str) -> Pattern:
     from trackrecord.store.patterns.read import read_standings
 
     from . import pattern_standings as standings
-    from .estimates import read_estimates
 
     slug = standings.pattern_slug(it.connection, it.project, pattern_id)
     found = read_standings(

@@ -28,7 +28,7 @@ from trackrecord.learning.competences.record import (
 )
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs

@@ -11,7 +11,7 @@ from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.episodes.triggers import read_conditions
 from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
@@ -37,7 +37,7 @@ class SelectionResult(HasAnswer):
         task: the task's text, if any.
         now: the moment that it is an answer for, seconds since the epoch.
         needs_more_below: the confidence below which a choice needs more information.
-        fallbacks: of each candidate, by id; empty when they were not asked for.
+        fallbacks: of each candidate, by id.
     """
 
     answer: Selected
@@ -117,7 +117,6 @@ class Selector:
         task: str | None,
         limit: int,
         now: float,
-        with_fallbacks: bool = False,
         conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
     ) -> SelectionResult:
         """Rank the records of a project for a task.
@@ -127,7 +126,6 @@ class Selector:
             task: the task's text, if any.
             limit: the maximum number of candidates to return.
             now: the moment that recency and salience are computed for, seconds since the epoch.
-            with_fallbacks: whether to look for the candidates' fallbacks, among all records.
             conditions: the conditions of the task; records that were used under other ones rank
                 below, those that were used under these rank above.
 
@@ -159,7 +157,7 @@ class Selector:
             task=task,
             now=now,
             needs_more_below=self._settings.competence.needs_more_below,
-            fallbacks=self._fallbacks(project, answer) if with_fallbacks else {},
+            fallbacks=self._fallbacks(project, answer),
         )
 
     def _fallbacks(self, project: str, answer: Selected) -> Mapping[str, tuple[str, ...]]:
@@ -172,21 +170,17 @@ class Selector:
         return fallbacks_among(records)
 
 
-By = Literal["advice", "seed"]
-
-
 def select_procedures(
     engine: Engine,
     settings: DaemonSettings,
     project: str,
     *,
     task: str | None,
-    by: By = "advice",
-    conditions: Any = None,  # noqa: ANN401 - whatever JSON the caller gives
-    source: str | None = None,
-    limit: int = 10,
-    at: float | None = None,
-    with_fallbacks: bool = True,
+    by: Literal["advice", "seed"],
+    conditions: Any,  # noqa: ANN401 - whatever JSON the caller gives
+    source: str | None,
+    limit: int,
+    at: float | None,
 ) -> RecommendedProcedures | SelectionResult:
     """Return the procedures that fit a task, best first.
 
@@ -201,7 +195,6 @@ def select_procedures(
         source: only the runs of this agent vote; None for those of all.
         limit: the maximum number of candidates to return.
         at: the moment that recency and salience are computed for; None for now.
-        with_fallbacks: whether to look for the candidates' fallbacks; by "seed" alone.
 
     Raises:
         InvalidRequest: the conditions are not JSON, or too long.
@@ -227,6 +220,5 @@ def select_procedures(
         task=task,
         limit=limit,
         now=now,
-        with_fallbacks=with_fallbacks,
         conditions=wanted,
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trackrecord.learning.outcomes.gate import CHECKS, HISTORY_KEPT, GateCheck, judge
 from trackrecord.learning.outcomes.rates import Snapshot, changes
-from trackrecord.resources.access.project_store import Transaction, open_project, read_project
+from trackrecord.resources.access.project_store import open_project, read_project
 from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
@@ -17,9 +17,6 @@ from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.advice.benchmark_history import BenchmarkHistory
-
-# Called with one line about a history that was set aside.
-Warn = Callable[[str], None]
 
 _log = logging.getLogger("trackrecord")
 
@@ -80,29 +77,9 @@ class Gate(Answer, frozen=True, kw_only=True):
         return [check.name for check in self.checks if check.value is None]
 
 
-def take_snapshot(it: Transaction, *, since: float | None, warn: Warn) -> BenchmarkSnapshot:
-    """Compute a snapshot of a project's rates, and append it to the history.
-
-    Args:
-        it: a reading transaction.
-        since: count only outcomes received from this moment on; None for all.
-        warn: is called with one line about a history that was set aside.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    from trackrecord.store.patterns.process_rates import read_snapshot
-
-    rules, settings = it.settings.rules, it.settings
-    taken = read_snapshot(it.connection, it.project_id, rules, now=time.time(), since=since)
-    history = _history(settings, it.project, warn)
-    history.append(taken, keep=HISTORY_KEPT)
-    return BenchmarkSnapshot.taken(taken, project=it.project)
-
-
-def read_benchmark(settings: DaemonSettings, project: str, *, warn: Warn) -> list[BenchmarkRun]:
+def read_benchmark(settings: DaemonSettings, project: str) -> list[BenchmarkRun]:
     """Return the runs that are kept of a project, oldest first."""
-    snapshots = _history(settings, project, warn).snapshots()
+    snapshots = _history(settings, project).snapshots()
     before = [None, *snapshots]
     return [
         BenchmarkRun.taken(taken, project=project, changes=dict(changes(earlier, taken)))
@@ -110,22 +87,15 @@ def read_benchmark(settings: DaemonSettings, project: str, *, warn: Warn) -> lis
     ]
 
 
-def judge_last_run(
-    settings: DaemonSettings,
-    project: str,
-    names: Iterable[str],
-    *,
-    warn: Warn,
-) -> Gate:
+def judge_last_run(settings: DaemonSettings, project: str, names: Iterable[str]) -> Gate:
     """Return whether the last run is as good as the thresholds demand.
 
     Args:
         settings: the thresholds, and where the history is.
         project: whose run.
         names: the checks to apply; none for all of them.
-        warn: is called with one line about a history that was set aside.
     """
-    runs = read_benchmark(settings, project, warn=warn)
+    runs = read_benchmark(settings, project)
     last = runs[-1] if runs else None
     checks = judge(settings.benchmark, last, tuple(names) or CHECKS)
     return Gate(
@@ -138,20 +108,27 @@ def judge_last_run(
     )
 
 
-def _history(settings: DaemonSettings, project: str, warn: Warn) -> BenchmarkHistory:
+def _history(settings: DaemonSettings, project: str) -> BenchmarkHistory:
     from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
-    return BenchmarkHistory(settings.home, project, warn=warn)
+    return BenchmarkHistory(settings.home, project, warn=_log.warning)
 
 
 BENCHMARK = Resource("benchmark", "Measure how a project's work goes, and gate a build on it.")
 
 
 @BENCHMARK.offers(
-    "POST /benchmark/runs", rests_on=("outcomes",), command="run", permission="write", status=201
+    "POST /benchmark/runs",
+    rests_on=("outcomes",),
+    command="run",
+    permission="write",
+    status=201,
+    option_help={
+        "since": "Count only outcomes received from this moment on.  [default: all on record]"
+    },
 )
 def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> BenchmarkSnapshot:
-    """Compute a snapshot of the project's rates, append it to the history, and return it.
+    """Compute a snapshot of the project's rates, and append it to the history.
 
     Args:
         since: count only outcomes received from this moment on; all when not given.
@@ -161,7 +138,12 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project) as it:
-        return take_snapshot(it, since=moment_of(since), warn=_log.warning)
+        from trackrecord.store.patterns.process_rates import read_snapshot
+
+        start, rules = moment_of(since), it.settings.rules
+        taken = read_snapshot(it.connection, it.project_id, rules, now=time.time(), since=start)
+        _history(it.settings, it.project).append(taken, keep=HISTORY_KEPT)
+        return BenchmarkSnapshot.taken(taken, project=it.project)
 
 
 @BENCHMARK.offers(
@@ -180,11 +162,9 @@ def benchmark_runs(*, limit: Limit = 10, project: str | None = None) -> list[Ben
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project) as it:
-        found = read_benchmark(it.settings, it.project, warn=_log.warning)[-limit:]
+        found = read_benchmark(it.settings, it.project)[-limit:]
         if not found:
-            from trackrecord.resources.access.project_rows import project_row
-
-            project_row(it.connection, it.project)
+            _ = it.project_id
         return found
 
 
@@ -200,4 +180,4 @@ def benchmark_gate(checks: Iterable[str] = (), *, project: str | None = None) ->
         TrackrecordError: the message says in one line what is wrong.
     """
     with open_project(project) as here:
-        return judge_last_run(here.settings, here.project, checks, warn=_log.warning)
+        return judge_last_run(here.settings, here.project, checks)

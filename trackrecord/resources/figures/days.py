@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of, runs_by_session
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.numbers.decay import DAY
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.short_ids import session_in
 from trackrecord.store.advice.hints import read_hints
 from trackrecord.store.advice.run_records import marks_since

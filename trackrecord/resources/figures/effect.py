@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import project_row, read_project
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Resource
 
@@ -263,7 +264,6 @@ def measure_effect(connection: Connection, project: str, *, setting: float) -> E
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.advice.effect import MOST_TASKS, decided_holdout, read_effect
     from trackrecord.store.advice.hints import read_hint_effect
 
@@ -301,9 +301,6 @@ def hold_out(
     if not 0 <= share <= _HIGHEST_HOLDOUT:
         message = f"the share without advice must lie in 0..{_HIGHEST_HOLDOUT}, not {share:g}"
         raise InvalidRequest(message)
-    import time
-
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.prompt_documents.changing import changing
     from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from trackrecord.errors import InvalidRequest
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line, quoted
 from trackrecord.learning.text.times import iso
+from trackrecord.resources.access.project_store import project_row, read_project
+from trackrecord.resources.access.redis_server import open_redis
+from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
 from trackrecord.resources.declaration.paging import sorting_of
-from trackrecord.resources.declaration.resource import Answer, Instant
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
     import redis
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from trackrecord.settings.agent_settings import AgentSettings
     from trackrecord.store.patterns.transitions import RecentTransition
 
+_DAY_S: Final = 86_400.0
 _LONGEST_SHOWN: Final = 200
 # Two command lines, each within the bounds of a hint.
 _LONGEST_DEFECT: Final = 800
@@ -62,7 +68,48 @@ class News(Answer, frozen=True):
         return self.subject or None
 
 
-NEWS: Final = sorting_of("pieces of news", "kind subject", at="at", kind="kind", subject="of")
+NEWS = Resource("news", "List recent changes.")
+
+
+@NEWS.offers(
+    "GET /news",
+    command="news",
+    sorting=sorting_of("pieces of news", "kind subject", at="at", kind="kind", subject="of"),
+    in_pages=True,
+    columns=("at", "what", "of"),
+    about="what",
+    secondary=("at",),
+    cells={"what": lambda news: news.text, "of": lambda news: news.subject},
+    nothing="nothing changed in project {project!r}",
+    option_help={"since": "Start after this moment.  [default: a day ago]"},
+)
+def list_news(
+    *, since: Moment | None = None, limit: Limit | None = 100, project: str | None = None
+) -> list[News]:
+    """List what changed: patterns that became proven or warnings, lessons that appeared.
+
+    The list covers the last day, newest first.
+
+    Args:
+        since: the moment after which it begins; a day ago when not given.
+        limit: the maximum number of pieces of news to return; all when None.
+        project: whose experience; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    until = time.time()
+    start = moment_of(since)
+    if start is None:
+        start = until - _DAY_S
+    if start > until:
+        message = "since must not be later than now"
+        raise InvalidRequest(message)
+    with open_redis() as (client, settings), read_project(project) as it:
+        found = changes_between(
+            it.connection, client, settings, it.project, since=start, until=until
+        )
+    return found[::-1][:limit]
 
 
 def changes_between(
@@ -91,7 +138,6 @@ def changes_between(
     """
     from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
     from trackrecord.prompt.reading.noted_defects import changed_defects
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.consolidation.runs import failed_runs, run_lease_name
     from trackrecord.store.patterns.transitions import recent_transitions
 

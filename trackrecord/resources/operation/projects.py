@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.learning.text.times import iso
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import project_row, read_project
 from trackrecord.resources.declaration.checks import Limit
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
@@ -108,7 +108,6 @@ def list_projects(*, limit: Limit | None = None, project: str | None = None) -> 
 
 
 def _project(connection: Connection, name: str) -> Project:
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.advice.run_records import last_ended
     from trackrecord.store.competences.read import count_competences
     from trackrecord.store.memories.read import count_memories

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from trackrecord.process.version import __version__
 from trackrecord.prompt.reading.cache import cached_ages
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import Answer, Instant
 from trackrecord.resources.experience.found_commands import standing_defects
 from trackrecord.resources.experience.pattern_standings import count_patterns

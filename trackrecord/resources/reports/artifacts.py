@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from msgspec import Meta
 
-from trackrecord.artifacts.pages import Page, Range
+from trackrecord.artifacts.contents import lines_of
+from trackrecord.artifacts.pages import PAGE_BYTES, Page, Range, page_of
 from trackrecord.errors import InvalidRequest, UnknownId
 from trackrecord.learning.text.spelling import closest
 from trackrecord.resources.access.project_store import check_project
@@ -88,7 +89,6 @@ class ArtifactPage(Answer, frozen=True, kw_only=True):
             page: the part.
             whole: the whole output.
         """
-        from trackrecord.artifacts.contents import lines_of
         from trackrecord.artifacts.summary.summaries import kind_of_output
 
         try:
@@ -218,7 +218,6 @@ def read_artifact(
         TrackrecordError: the message says in one line what is wrong.
     """
     from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.artifacts.pages import PAGE_BYTES, page_of
 
     if lines is not None and bytes is not None:
         message = "ask for lines or for bytes, not for both"

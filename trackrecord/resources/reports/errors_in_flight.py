@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from trackrecord.errors import UnknownId, UnknownProject
-from trackrecord.inflight.errors import ErrorType, TaskError
+from trackrecord.inflight.errors import ErrorFilter, ErrorType, TaskError
 from trackrecord.learning.text.language import Language
 from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.access.redis_server import open_redis
@@ -240,8 +240,6 @@ def list_errors(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    from trackrecord.inflight.errors import ErrorFilter
-
     wanted = ErrorFilter(task_id, category, unresolved)
     with _open_tasks(project) as (store, *_):
         return [*map(TaskErrorAnswer.taken, store.find(wanted)[:limit])]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import uuid4
 
@@ -258,8 +259,6 @@ def give_feedback(
 
 def _of_known(it: Transaction, given: GivenFeedback) -> GivenFeedback:
     """Return the feedback with the whole id of what it is about; a criterion need not be known."""
-    from dataclasses import replace
-
     from trackrecord.resources.experience.memories import whole_memory_id
     from trackrecord.resources.experience.pattern_standings import pattern_slug
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.experience.competences import whole_record_id
 from trackrecord.store.advice.run_records import noted_runs
 from trackrecord.store.competences.provenance import newest_rows
@@ -13,8 +13,8 @@ from trackrecord.store.competences.read import read_competence
 
 from .runs import RunAnswer, runs_of_keys
 
-MOST_RUNS: Final = 500
-MOST_SHOWN: Final = 20
+_MOST_RUNS: Final = 500
+_MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,13 @@ class RecordRuns:
     are_more: bool
 
 
-def runs_behind_record(
-    connection: Connection,
-    project: str,
-    competence_id: str,
-    *,
-    limit: int = MOST_RUNS,
-    shown: int = MOST_SHOWN,
-) -> RecordRuns:
+def runs_behind_record(connection: Connection, project: str, competence_id: str) -> RecordRuns:
     """Return the newest runs that count for a record.
 
     Args:
         connection: a reading transaction.
         project: whose record.
         competence_id: the record's id, or the beginning of it.
-        limit: how many runs at most.
-        shown: how many of them are returned at most.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -57,11 +48,11 @@ def runs_behind_record(
     project_id = project_row(connection, project)
     whole = whole_record_id(connection, project, competence_id)
     record = read_competence(connection, project_id, whole)
-    rows = newest_rows(connection, project_id, record, limit=limit + 1)
-    found = noted_runs(connection, project_id, rows[:limit])
-    newest = [(each.ended_at, each.outcome) for each in found[:shown]]
+    rows = newest_rows(connection, project_id, record, limit=_MOST_RUNS + 1)
+    found = noted_runs(connection, project_id, rows[:_MOST_RUNS])
+    newest = [(each.ended_at, each.outcome) for each in found[:_MOST_SHOWN]]
     return RecordRuns(
         runs=tuple(runs_of_keys(connection, project, newest)),
         count=len(found),
-        are_more=len(rows) > limit,
+        are_more=len(rows) > _MOST_RUNS,
     )

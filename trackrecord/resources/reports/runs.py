@@ -12,7 +12,7 @@ import msgspec
 from trackrecord.errors import UnknownId
 from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import iso
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import project_row, read_project
 from trackrecord.resources.declaration.checks import (
     AgentName,
     IdOf,
@@ -466,7 +466,6 @@ def read_reports(
         UnknownProject: nothing is on record for the project.
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.tasks import check_task
     from trackrecord.store.advice.run_records import reports_of_runs
 
@@ -520,7 +519,6 @@ def runs_of_keys(
         project: whose runs.
         keys: when they ended, and the rows of their outcomes.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.advice.run_records import reports_of_keys
 
     found = reports_of_keys(connection, project_row(connection, project), keys)
@@ -533,7 +531,6 @@ def _answers(
     found: Sequence[tuple[RunOnRecord, Outcome]],
     at: float | None,
 ) -> list[RunAnswer]:
-    from trackrecord.resources.access.project_rows import project_row
 
     ids = [report.outcome_id for report, _ in found]
     amendments = _amendments(connection, project_row(connection, project), ids, at)
@@ -582,7 +579,7 @@ def runs_of_commit(connection: Connection, project: str, commit: str) -> list[Ru
     """
     found = read_runs(connection, project, wanted=RunFilter(commit=commit))
     if not found:
-        from trackrecord.resources.access.project_rows import outcomes_removed, project_row
+        from trackrecord.resources.access.project_rows import outcomes_removed
 
         message = f"no run of project {project!r} made commit {commit!r}"
         hint = outcomes_removed(connection, project_row(connection, project))
@@ -606,7 +603,7 @@ def find_run(
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row, texts_removed
+    from trackrecord.resources.access.project_rows import texts_removed
     from trackrecord.store.advice.run_records import noted_runs, report_of_run
 
     from .run_exposures import exposures_of_run
@@ -656,7 +653,7 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import outcomes_removed, project_row
+    from trackrecord.resources.access.project_rows import outcomes_removed
     from trackrecord.resources.access.short_ids import (
         only_match,
         run_ids_by_parts,
@@ -689,7 +686,6 @@ def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import ids_around, ids_next_to, session_in
     from trackrecord.store.outcomes.tables import outcomes
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 
@@ -11,6 +12,8 @@ from trackrecord.learning.competences.record import competence_id as id_of
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
 from .tables import competence_credits, competences, digest_of, episodes, signatures
+
+_MOST_NAMED: Final = 100
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,7 @@ class Provenance:
     outcome_ids: tuple[str, ...]
 
 
-def read_provenance(
-    connection: Connection,
-    project_id: int,
-    record: Competence,
-    *,
-    limit: int = 100,
-) -> Provenance:
+def read_provenance(connection: Connection, project_id: int, record: Competence) -> Provenance:
     """The successful episodes that a record comes from.
 
     Those of its signature; of a record made by hand, those that the records it is derived from
@@ -52,7 +49,7 @@ def read_provenance(
         .join(episodes, episodes.c.outcome == outcomes.c.id)
         .where(*where)
         .order_by(episodes.c.outcome)
-        .limit(limit)
+        .limit(_MOST_NAMED)
     )
     return Provenance(count, tuple(ids.scalars()))
 

@@ -97,7 +97,6 @@ def read_standings(
     slug: str | None = None,
     slugs: Collection[str] | None = None,
     after_row: int | None = None,
-    wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
     """Return the standing of a project's patterns.
 
@@ -109,7 +108,6 @@ def read_standings(
         slug: only this pattern.
         slugs: only these patterns.
         after_row: only patterns that were first named after the one in this row.
-        wanted: only those that it admits.
     """
     bases = read_bases(connection, project_id)
     if bases is None:
@@ -125,7 +123,7 @@ def read_standings(
     found = list(_present(connection, project_id, where, rules, basis, now))
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found))
     tags = tags_of(connection, and_(own_items(project_id, PATTERN), *where))
-    standings = (
+    return [
         standing_of(
             rules.maturity,
             rules.antipatterns,
@@ -134,8 +132,7 @@ def read_standings(
             decisions.get(row_id),
         )
         for row_id, facts, evidence in found
-    )
-    return [standing for standing in standings if wanted.admits(standing)]
+    ]
 
 
 def count_by_counts(

@@ -8,7 +8,7 @@ from trackrecord.resources.experience.commands import COMMANDS
 
 from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
-from ...output.screen import coloured_states, print_json
+from ...output.screen import print_json
 from ...resource_commands import group_of
 
 
@@ -35,4 +35,4 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         click.echo("nothing is known of commands yet")
 
 
-command = group_of(COMMANDS, drawn={"state": coloured_states}, alone=_page)
+command = group_of(COMMANDS, alone=_page)

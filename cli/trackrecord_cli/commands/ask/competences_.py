@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+import msgspec
 
 from trackrecord.resources.experience.competences import (
     BY_HAND,
@@ -16,15 +17,12 @@ from trackrecord.resources.experience.competences import (
 )
 from trackrecord.resources.experience.revise_competences import revision_of
 
-from ...access import open_store, own_store, settings_for
-from ...arguments.decision_options import REASON, actor_option
+from ...access import own_store, settings_for
 from ...arguments.options import (
-    OneOf,
-    asked_conditions_option,
-    at_option,
+    REASON,
+    actor_option,
     conditions_option,
     json_option,
-    limit_option,
     project_option,
 )
 from ...output.drawing import bar
@@ -33,72 +31,13 @@ from ...resource_commands import group_of
 
 if TYPE_CHECKING:
     from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
-    from trackrecord.resources.experience.select_competences import By, SelectionResult
+    from trackrecord.resources.experience.select_competences import SelectionResult
 
 
-@click.command("select")
-@click.argument("task", required=False)
-@click.option(
-    "--by",
-    type=OneOf(["advice", "seed"]),
-    default="advice",
-    show_default=True,
-    help="Rank procedures by the votes of similar tasks, or records by the mean of three signals.",
-)
-@click.option(
-    "--source",
-    default=None,
-    help="Let only the runs of this agent vote, by the `source` of its outcomes.  "
-    "[default: all of them]",
-)
-@asked_conditions_option
-@limit_option("candidates", default=10, most=1000)
-@project_option
-@at_option
-@json_option
-def select_competences(
-    task: str | None,
-    by: By,
-    source: str | None,
-    conditions: dict[str, str] | None,
-    limit: int,
-    project: str | None,
-    at: float | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Select the procedures that fit a task, best first, and say how sure the choice is.
-
-    TASK is the task's text. By `advice`, each success of a similar task votes for the tools that
-    it used, and the confidence is the share of the votes; without TASK all successes vote. By
-    `seed`, records are ranked by the mean of applicability, success and recency; without TASK,
-    each record's confidence takes the place of its similarity.
-    """
-    if source is not None and by != "advice":
-        message = "--source tells whose runs vote; `--by seed` ranks records without votes"
-        raise click.UsageError(message)
-    from trackrecord.process.logs import configure_logs
+def _print_selection(found: RecommendedProcedures | SelectionResult) -> None:
     from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
-    from trackrecord.resources.experience.select_competences import select_procedures
 
-    configure_logs("warning")
-    settings, project = settings_for(project)
-    with open_store(settings) as engine:
-        found = select_procedures(
-            engine,
-            settings,
-            project,
-            task=task,
-            by=by,
-            conditions=conditions,
-            source=source,
-            limit=limit,
-            at=at,
-            with_fallbacks=as_json,
-        )
-    if as_json:
-        print_json(found.to_document())
-    elif isinstance(found, RecommendedProcedures):
+    if isinstance(found, RecommendedProcedures):
         _print_recommended(found)
     else:
         _print_selected(found)
@@ -250,8 +189,6 @@ def _told(
 
 
 def _procedures(data: bytes) -> list[Any]:
-    import msgspec
-
     try:
         decoded = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -269,6 +206,5 @@ def _bars(records: Sequence[CompetenceRecord], _project: str) -> list[str]:
     return [f"{bar(rate)} {rate:.2f}" for rate in rates]
 
 
-command = group_of(COMPETENCES, drawn={"rate": _bars})
-for each_command in (select_competences, add):
-    command.add_command(each_command)
+command = group_of(COMPETENCES, drawn={"rate": _bars}, shown={"select": _print_selection})
+command.add_command(add)

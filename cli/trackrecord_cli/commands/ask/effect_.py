@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Final
 import click
 from msgspec.structs import replace
 
+from trackrecord.learning.advice.effect.texts import (
+    VERDICTS,
+    conclusion,
+    difference_text,
+    interval_text,
+    mean_text,
+)
 from trackrecord.resources.access.project_store import open_project
-from trackrecord.resources.figures.effect import EFFECT_KINDS
+from trackrecord.resources.figures import effect
+from trackrecord.resources.figures.effect import EFFECT_KINDS, measure_effect
 
 from ...access import own_store, read_store
-from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
+    REASON,
     OneOf,
+    actor_option,
     json_option,
     limit_option,
     project_option,
@@ -85,8 +94,6 @@ def command(
 
 
 def _decide(project: str | None, share: float, actor: str, reason: str, *, as_json: bool) -> None:
-    from trackrecord.resources.figures import effect
-
     with own_store(project) as name, open_project(name) as store:
         decision = effect.hold_out(
             store.engine, store.settings, name, share, by=actor, reason=reason
@@ -105,8 +112,6 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.resources.figures.effect import measure_effect
-
     if shown is None and (limit or sort):
         message = "--limit and --sort are for the list of --by kind"
         raise click.UsageError(message)
@@ -127,8 +132,6 @@ def _show(
 
 
 def _print_overall(found: EffectAnswer) -> None:
-    from trackrecord.learning.advice.effect.texts import conclusion
-
     report = found.report
     if report.tasks != (0, 0):
         rows = [(each.measure.name, *_cells(each)) for each in report.overall]
@@ -155,13 +158,6 @@ def _print_kinds(found: EffectAnswer) -> None:
 
 
 def _cells(found: Comparison) -> tuple[str, ...]:
-    from trackrecord.learning.advice.effect.texts import (
-        VERDICTS,
-        difference_text,
-        interval_text,
-        mean_text,
-    )
-
     return (
         mean_text(found, found.given),
         mean_text(found, found.withheld),

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import click
 
+from trackrecord.resources.figures.explanations import explain, explain_procedure, explain_run
+
 from ...access import TypedId, own_store
 from ...arguments.options import json_option, project_option
 from ...output.screen import console, print_json
@@ -50,8 +52,6 @@ def command(
     also for one that always failed or was never tried. With --run, the grounds of a run's verdict
     are shown.
     """
-    from trackrecord.resources.figures.explanations import explain, explain_procedure, explain_run
-
     if [some_id, procedure, outcome_id].count(None) != 2:
         message = "give either an ID, --procedure TOOLS or --run OUTCOME"
         raise click.UsageError(message)

@@ -10,7 +10,7 @@ from trackrecord.resources.experience.lessons import LESSONS
 
 from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
-from ...output.screen import coloured_states, print_json
+from ...output.screen import print_json
 from ...resource_commands import group_of
 
 
@@ -62,4 +62,4 @@ def _check(file: Path, project: str | None, *, as_json: bool) -> None:
         print_check(file.name, name, check)
 
 
-command = group_of(LESSONS, drawn={"state": coloured_states}, alone=_page)
+command = group_of(LESSONS, alone=_page)

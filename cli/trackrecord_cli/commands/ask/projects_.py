@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from trackrecord.resources.operation.projects import PROJECTS, Project
 
 from ...output.drawing import bar
-from ...resource_commands import command_of
+from ...resource_commands import declared
 
 
 def _rates(projects: Sequence[Project], _project: str) -> list[str]:
@@ -25,4 +25,4 @@ def _rate(project: Project) -> str:
     return f"{bar(rate)} {rate:.0%}"
 
 
-command = command_of(PROJECTS, PROJECTS.operations[0], drawn={"success rate": _rates})
+command = declared(PROJECTS, drawn={"success rate": _rates})

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.prompt.answers.json_documents import rankings_document
+from trackrecord.prompt.candidates.sections import FEEDS
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import check_project
 
 from ...access import open_redis, settings_for
@@ -77,8 +80,6 @@ def command(
     }
     answer = _cached(settings, project, asked)
     if as_json:
-        from trackrecord.prompt.answers.json_documents import rankings_document
-
         print_json(rankings_document(answer))
     elif form == "prompt":
         click.echo(answer.prompt)
@@ -92,8 +93,6 @@ def command(
 
 
 def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:
-    from trackrecord.prompt.reading.client import RankingsReader
-
     with open_redis(settings):
         answer = RankingsReader(settings).read(**asked)
     if answer.age_s is None:
@@ -124,8 +123,6 @@ def _print_why(answer: Rankings) -> None:
 
 
 def _print(answer: Rankings) -> None:
-    from trackrecord.prompt.candidates.sections import FEEDS
-
     entries = [entry for feed in FEEDS for entry in answer.told.get(feed.field, ())]
     ids = shown_ids([entry.id for entry in entries])
     rows = [(entry.label, entry.score, ids[entry.id], entry.gist) for entry in entries]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.reports.runs import RUNS, RunAnswer
+from trackrecord.resources.reports.runs import RUNS, RunAnswer, outcome_ids_for_tables
 
 from ...output.screen import Coloured, on_terminal
 from ...resource_commands import group_of
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def outcome_ids(connection: Connection, project: str, ids: Sequence[str]) -> dict[str, str]:
     """Return each id as a table shows it: short on a terminal, whole in a pipe."""
     from trackrecord.resources.access.short_ids import shortened_run_ids
-    from trackrecord.resources.reports.runs import outcome_ids_for_tables
 
     if not on_terminal():
         return {some_id: some_id for some_id in ids}

@@ -11,7 +11,7 @@ import click
 from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.paging import Order, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant
 from trackrecord.resources.operation.status import counted

@@ -11,8 +11,7 @@ from trackrecord.process.logs import configure_logs
 from trackrecord_capture.forgetting.call import opened, subject_of
 
 from ...access import open_store, settings_for
-from ...arguments.decision_options import actor_option
-from ...arguments.options import PROJECT_NAME, Read, json_option, name_of
+from ...arguments.options import PROJECT_NAME, Read, actor_option, json_option, name_of
 from ...output.screen import print_json, print_table, telling_what_was_done, working
 
 if TYPE_CHECKING:

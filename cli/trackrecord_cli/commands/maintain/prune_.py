@@ -10,7 +10,7 @@ import click
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.operation.status import counted
 from trackrecord.settings.service_settings import RetentionSettings
 from trackrecord.store.database.engine import reading

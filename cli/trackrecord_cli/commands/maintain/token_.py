@@ -2,7 +2,8 @@
 
 import click
 
-from trackrecord.resources.operation.tokens import MAX_NAME, TOKENS
+from trackrecord.errors import UnknownId
+from trackrecord.resources.operation.tokens import MAX_NAME, TOKENS, create_token
 
 from ...access import open_store, settings_for
 from ...arguments.options import Read, json_option, line_of, project_option
@@ -38,7 +39,6 @@ def create(
 
     The bearer sees one project, which need not be on record yet, unless --all-projects is given.
     """
-    from trackrecord.resources.operation.tokens import create_token
     from trackrecord.wire.access_tokens import Permission
 
     if all_projects and project is not None:
@@ -69,7 +69,6 @@ def show(*, only_reports: bool) -> None:
     It is for everything in every project: with --report for traces, logs and scores alone, for
     programs that send it to whatever listens on the port. It stays the same.
     """
-    from trackrecord.errors import UnknownId
     from trackrecord_door.access.tokens import reporting_token, with_own_token
 
     settings, _ = settings_for(None)

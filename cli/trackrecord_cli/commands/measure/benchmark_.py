@@ -9,7 +9,8 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
-from trackrecord.resources.access.project_store import check_project, read_project
+from trackrecord.learning.text.times import iso
+from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.figures.benchmark import (
     BENCHMARK,
@@ -18,13 +19,12 @@ from trackrecord.resources.figures.benchmark import (
     Gate,
     judge_last_run,
     read_benchmark,
-    take_snapshot,
 )
 
-from ...access import own_store, say_removed, settings_for
-from ...arguments.options import MOMENT, OneOf, json_option, project_option, sort_option
-from ...group import CommandGroup
-from ...output.screen import print_json, print_table, say_more, working
+from ...access import settings_for
+from ...arguments.options import OneOf, json_option, project_option, sort_option
+from ...output.screen import print_json, print_table, say_more
+from ...resource_commands import group_of
 
 _NO = 1
 _SORTING = BENCHMARK.sorting("report")
@@ -35,36 +35,14 @@ _SECONDARY = (
 )  # fmt: skip
 
 
-@click.group("benchmark", cls=CommandGroup)
-def command() -> None:
-    """Measure how a project's work goes, and gate a build on it."""
-
-
-@command.command("run")
-@project_option
-@json_option
-@click.option(
-    "--since",
-    type=MOMENT,
-    default=None,
-    help="Count only outcomes received from this moment on.  [default: all on record]",
-)
-def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
-    """Compute a snapshot of the project's rates, and append it to the history."""
+def _print_run(run: BenchmarkSnapshot) -> None:
     from trackrecord.resources.operation.status import counted
 
-    with (
-        own_store(project) as name,
-        working("counting outcomes"),
-        read_project(name) as it,
-    ):
-        run = take_snapshot(it, since=since, warn=_warn)
-        removed = say_removed(it.connection, name, ("outcomes",), {"since": since})
-    if as_json:
-        print_json(run.to_document() | removed)
-        return
     print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
-    click.echo(f"{counted(run.outcomes, 'outcome')} of project {name!r}, {_span(run)}")
+    click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {_span(run)}")
+
+
+command = group_of(BENCHMARK, shown={"run": _print_run})
 
 
 @command.command("report")
@@ -89,10 +67,8 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.learning.text.times import iso
-
     settings, project = settings_for(project)
-    found = read_benchmark(settings, project, warn=_warn)
+    found = read_benchmark(settings, project)
     shown = _SORTING.sorted(found[-limit:], order)
     if not shown:
         check_project(project)
@@ -124,12 +100,12 @@ def show_report(
 def pass_gate(project: str | None, names: tuple[str, ...], *, as_json: bool) -> int:
     """Judge the last run: exit status 1 when a threshold fails, or there is nothing to judge."""
     settings, project = settings_for(project)
-    gate = judge_last_run(settings, project, names, warn=_warn)
+    gate = judge_last_run(settings, project, names)
     if gate.last is None:
         try:
             check_project(project)
         except UnknownProject as error:
-            _warn(str(error))
+            click.echo(f"trackrecord: {error}", err=True)
     if as_json:
         print_json(gate.to_document())
     else:
@@ -168,13 +144,7 @@ def _print(gate: Gate) -> None:
         )
 
 
-def _warn(message: str) -> None:
-    click.echo(f"trackrecord: {message}", err=True)
-
-
 def _span(run: BenchmarkSnapshot) -> str:
-    from trackrecord.learning.text.times import iso
-
     since = run.since
     return "all on record" if since is None else f"received since {iso(since)}"
 

@@ -14,8 +14,8 @@ from trackrecord_producers.publishing.checked_outcomes import BadLine, given_out
 
 from ...access import settings_for
 from ...arguments.options import json_option, project_option
-from ...arguments.outcome_input import say_bad_lines
 from ...output.screen import print_json, print_table
+from ...publishing import say_bad_lines
 
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings

@@ -14,8 +14,15 @@ from trackrecord.store.database.engine import reading
 from trackrecord.wire.join import EVIDENCE
 
 from ...access import TypedId, own_store
-from ...arguments.decision_options import REASON, actor_option
-from ...arguments.options import OneOf, Read, commit_of, json_option, project_option
+from ...arguments.options import (
+    REASON,
+    OneOf,
+    Read,
+    actor_option,
+    commit_of,
+    json_option,
+    project_option,
+)
 from ...output.screen import print_json
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from trackrecord.artifacts.pages import Range, page_of
+from trackrecord.errors import InvalidArtifactId, UnknownId, UnknownProject
 from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.reports.artifacts import ARTIFACTS, ArtifactPage, StoredArtifact
 
@@ -16,7 +18,7 @@ from ...output.screen import print_json
 from ...resource_commands import group_of
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.pages import Range, Unit
+    from trackrecord.artifacts.pages import Unit
     from trackrecord.artifacts.store import ArtifactStore
 
 # Of the newest artifacts, with a mistyped id.
@@ -31,8 +33,6 @@ def _range_of(unit: Unit) -> Read[Range]:
 
 
 def _parsed(unit: Unit, text: str) -> Range:
-    from trackrecord.artifacts.pages import Range
-
     return Range.parse(unit, text)
 
 
@@ -97,7 +97,6 @@ def get_artifact(
 ) -> None:
     """Return an artifact, or a part of it, byte for byte."""
     from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.artifacts.pages import Range, page_of
 
     if lines is not None and in_bytes is not None:
         message = "ask for --lines or for --bytes, not for both"
@@ -119,7 +118,6 @@ def get_artifact(
 
 def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
     """Return the full id of an artifact, from an id or its beginning, and its bytes."""
-    from trackrecord.errors import InvalidArtifactId, UnknownId
     from trackrecord.resources.access.short_ids import matching, only_match
 
     try:
@@ -135,7 +133,6 @@ def _read(store: ArtifactStore, project: str, given: str) -> tuple[str, bytes]:
 
 def _suggest(known: list[str], project: str, given: str) -> None:
     """Raise UnknownId, or UnknownProject, if an artifact or a project was probably meant."""
-    from trackrecord.errors import UnknownId, UnknownProject
     from trackrecord.resources.access.short_ids import nearest_id
 
     nearest = nearest_id(given, known[:_MOST_COMPARED])

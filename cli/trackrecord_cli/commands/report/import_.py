@@ -157,9 +157,14 @@ def _import_files(
     from trackrecord_producers.importers.jsonl import read_jsonl
     from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
-    from ...arguments.outcome_input import up_to_damage
-    from ...output.screen import progress_bar, telling_what_was_done
-    from ...publishing import Publication, find_known, report, so_far, wait_until_learnt
+    from ...publishing import (
+        Publication,
+        find_known,
+        report,
+        so_far,
+        up_to_damage,
+        wait_until_learnt,
+    )
 
     for path in paths or (None,):
         if path is None or path.is_dir() or not path.exists():

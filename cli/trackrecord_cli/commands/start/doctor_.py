@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.times import iso
+from trackrecord.redis.checkup import check_up_redis
+from trackrecord.settings.agent_settings import gone_remark
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord_capture.agents.doctor import diagnose
+from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
+from trackrecord_capture.sources.register import known_sources
+from trackrecord_capture.sources.unread_files import unread_remarks
+from trackrecord_worker.up.home_lock import running_cost
 
 from ...arguments.options import json_option
 from ...output.screen import print_json, print_table
@@ -34,15 +44,6 @@ def command(*, as_json: bool) -> int:
 
     Exit status 1 means that there is something to do, which is said below the table.
     """
-    from trackrecord.redis.checkup import check_up_redis
-    from trackrecord.settings.agent_settings import gone_remark
-    from trackrecord.settings.daemon_settings import load_daemon_settings
-    from trackrecord.settings.projects.project_claims import ProjectClaims
-    from trackrecord_capture.agents.doctor import diagnose
-    from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
-    from trackrecord_capture.sources.register import known_sources
-    from trackrecord_capture.sources.unread_files import unread_remarks
-
     settings = load_daemon_settings()
     home = settings.home
     found, traces = diagnose(home, settings.http.port), read_status(traces_file(home))
@@ -112,8 +113,6 @@ def _print_redis(server: RedisCheckup) -> None:
 
 
 def _print_cost(home: Path) -> None:
-    from trackrecord_worker.up.home_lock import running_cost
-
     total = 0
     for path in home.rglob("*"):
         with suppress(OSError):  # it was removed meanwhile
@@ -123,9 +122,6 @@ def _print_cost(home: Path) -> None:
 
 
 def _up_document(home: Path) -> dict[str, Any] | None:
-    from trackrecord.learning.text.times import iso
-    from trackrecord_worker.up.home_lock import running_cost
-
     cost = running_cost(home)
     return None if cost is None else {**cost._asdict(), "since": iso(cost.since)}
 
@@ -142,8 +138,6 @@ def _redis_document(server: RedisCheckup) -> dict[str, Any]:
 
 
 def _print_traces(traces: TracesStatus) -> None:
-    from trackrecord.learning.text.times import iso
-
     last = "none yet" if traces.last_at is None else iso(traces.last_at)
     click.echo(f"traces: {traces.waiting} waiting for more spans; last span: {last}")
     for reason, number in traces.counts.items():
@@ -166,8 +160,6 @@ def _print_projects(origins: Sequence[ProjectOrigin]) -> None:
 
 
 def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:
-    from trackrecord.learning.text.times import iso
-
     if traces is None:
         return None
     return {
@@ -178,21 +170,15 @@ def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:
 
 
 def _fired(checkup: Checkup) -> str | None:
-    from trackrecord.learning.text.times import iso
-
     event = next(iter(checkup.fired), None)
     return None if event is None else f"{event}, {iso(checkup.fired[event])}"
 
 
 def _error(checkup: Checkup) -> str | None:
-    from trackrecord.learning.text.times import iso
-
     return None if checkup.error is None else f"{checkup.error.says} ({iso(checkup.error.at)})"
 
 
 def _document(found: Diagnosis) -> dict[str, Any]:
-    from trackrecord.learning.text.times import iso
-
     agents = [
         {
             "agent": each.agent,

@@ -2,6 +2,10 @@
 
 import click
 
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord_worker.up.home_lock import stop_up
+from trackrecord_worker.up.service import service_of
+
 _NO = 1
 
 
@@ -12,10 +16,6 @@ def command() -> int:
     It ends in order, as with Ctrl-C: what was received is learnt or waits for the next start. Exit
     status 1 means that nothing ran.
     """
-    from trackrecord.settings.daemon_settings import load_daemon_settings
-    from trackrecord_worker.up.home_lock import stop_up
-    from trackrecord_worker.up.service import service_of
-
     home = load_daemon_settings().home
     stopped = stop_up(home)
     if stopped is None:

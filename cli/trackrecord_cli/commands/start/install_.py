@@ -6,6 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.settings.capture_rules import IGNORE_FILE
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord.settings.effect_consent import effect_consent, note_effect_consent
+from trackrecord_capture.agents.apply_plan import install, plan_install
+from trackrecord_capture.agents.draft import DraftRefused
+from trackrecord_capture.sources.register import known_agents
+from trackrecord_worker.up.home_lock import running_up
+from trackrecord_worker.up.service import (
+    ends_with_login,
+    install_service,
+    service_of,
+    unseen_settings,
+)
+
 from ...arguments.agent_names import agent_argument, chosen
 from ...output.planning import show_note, show_plan
 
@@ -84,9 +98,6 @@ def command(
     do, and what would change. What is there already stays as it is; `trackrecord uninstall` removes
     what was added and nothing else.
     """
-    from trackrecord.settings.capture_rules import IGNORE_FILE
-    from trackrecord.settings.daemon_settings import load_daemon_settings
-
     settings = load_daemon_settings()
     if service:
         _install_service(settings.home, dry_run=dry_run)
@@ -117,9 +128,6 @@ def _install(
     agent: Agent, home: Path, asked: dict[str, bool | None], is_done: bool, with_lines: bool
 ) -> bool:
     """Install for one agent, or show what would be; return whether its files allow it."""
-    from trackrecord_capture.agents.apply_plan import install, plan_install
-    from trackrecord_capture.agents.draft import DraftRefused
-
     try:
         plan = plan_install(agent, home, **asked)
         if is_done:
@@ -134,14 +142,6 @@ def _install(
 
 
 def _install_service(home: Path, *, dry_run: bool) -> None:
-    from trackrecord_worker.up.home_lock import running_up
-    from trackrecord_worker.up.service import (
-        ends_with_login,
-        install_service,
-        service_of,
-        unseen_settings,
-    )
-
     service = service_of(home)
     click.echo(f"service: {'would write' if dry_run else 'writes'} {service.path}")
     if dry_run:
@@ -162,8 +162,6 @@ def _install_service(home: Path, *, dry_run: bool) -> None:
 
 def _list_abilities() -> None:
     """Print what trackrecord can do for each agent on this machine."""
-    from trackrecord_capture.sources.register import known_agents
-
     for agent in known_agents():
         if agent.is_found:
             live = "live reports, hints" if agent.hooks else "no live reports, no hints"
@@ -172,8 +170,6 @@ def _list_abilities() -> None:
 
 def _settle_measuring(home: Path, measures: bool | None) -> None:
     """Store whether the effect of advice is measured, where that is said; say what holds."""
-    from trackrecord.settings.effect_consent import effect_consent, note_effect_consent
-
     if measures is not None:
         note_effect_consent(home, is_given=measures)
     elif effect_consent(home) is not None:

@@ -11,6 +11,11 @@ import webbrowser
 
 import click
 
+from trackrecord.errors import ServerUnavailable
+from trackrecord_capture.agents.door_address import ask_door, read_door
+from trackrecord_capture.agents.replacing import replace_file
+from trackrecord_capture.agents.runtime import runtime_folder
+
 from ...access import settings_for
 
 _PAGE = "open.html"
@@ -23,11 +28,6 @@ def command() -> None:
     The link that is printed does the same; it works once, and for a minute. The browser stays
     signed in until the server ends, or for twelve hours without a request.
     """
-    from trackrecord.errors import ServerUnavailable
-    from trackrecord_capture.agents.door_address import ask_door, read_door
-    from trackrecord_capture.agents.replacing import replace_file
-    from trackrecord_capture.agents.runtime import runtime_folder
-
     settings = settings_for(None)[0]
     home = settings.home
     try:

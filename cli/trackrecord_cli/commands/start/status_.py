@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+
+from trackrecord.learning.text.times import iso
+from trackrecord.resources.operation.status import read_status
+from trackrecord_producers.spool.files import spool_size
+from trackrecord_worker.up.home_lock import running_cost
 
 from ...access import open_redis, read_store
 from ...arguments.options import json_option, project_option
@@ -48,8 +54,6 @@ def flow(status: StatusAnswer) -> list[StatusLine]:
 
 def learnt(status: StatusAnswer) -> list[StatusLine]:
     """Return what has been learnt."""
-    from trackrecord.learning.text.times import iso
-
     judged = status.outcomes - status.without_verdict
     # A rate of a few says nothing of the others.
     share = f" ({status.successes / judged:.0%})" if 2 * judged >= max(1, status.outcomes) else ""
@@ -124,19 +128,12 @@ def command(project: str | None, *, as_json: bool) -> int:
 
 
 def _read(project: str | None) -> StatusAnswer:
-    from trackrecord.resources.operation.status import read_status
-    from trackrecord_producers.spool.files import spool_size
-
     with read_store(None) as (connection, settings, _), open_redis(settings) as client:
         spooled = spool_size(settings).outcomes
         return read_status(client, connection, settings, project=project, spooled=spooled)
 
 
 def _cost(status: StatusAnswer) -> str:
-    from pathlib import Path
-
-    from trackrecord_worker.up.home_lock import running_cost
-
     return str((status.home and running_cost(Path(status.home))) or "does not run here")
 
 

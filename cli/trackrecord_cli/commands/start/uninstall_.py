@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord.settings.effect_consent import forget_effect_consent
+from trackrecord_capture.agents.apply_plan import plan_uninstall, uninstall
+from trackrecord_capture.agents.draft import DraftRefused
+from trackrecord_worker.up.service import service_of, uninstall_service
+
 from ...arguments.agent_names import agent_argument, chosen
 from ...output.planning import show_note, show_plan
 
@@ -25,11 +31,6 @@ def command(name: str | None, *, service: bool, dry_run: bool) -> int:
     NAME is the name of an agent or all; without it, all, and the service that starts `up`. What has
     been learnt stays.
     """
-    from trackrecord.settings.daemon_settings import load_daemon_settings
-    from trackrecord.settings.effect_consent import forget_effect_consent
-    from trackrecord_capture.agents.apply_plan import plan_uninstall, uninstall
-    from trackrecord_capture.agents.draft import DraftRefused
-
     settings = load_daemon_settings()
     if service or name in (None, "all"):
         _uninstall_service(settings.home, is_asked=service, dry_run=dry_run)
@@ -51,8 +52,6 @@ def command(name: str | None, *, service: bool, dry_run: bool) -> int:
 
 
 def _uninstall_service(home: Path, *, is_asked: bool, dry_run: bool) -> None:
-    from trackrecord_worker.up.service import service_of, uninstall_service
-
     service = service_of(home)
     if not service.is_installed:
         if is_asked:

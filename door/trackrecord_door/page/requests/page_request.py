@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.project_names import checked_project
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.redis_server import redis_explained
 from trackrecord.resources.declaration.checks import text_of
 from trackrecord_door.protocol.callers import Caller, caller_of
@@ -127,7 +128,6 @@ class PageRequest:
             UnknownProject: nothing is on record for the project.
             ServerUnavailable: the database cannot be reached.
         """
-        from trackrecord.resources.access.project_rows import project_row
         from trackrecord.resources.reports.runs import task_texts
 
         ids = [each for each in outcome_ids if each]

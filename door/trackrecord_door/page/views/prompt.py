@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.question.question import LONGEST_TASK_ID
-from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.checks import optional_text_of
 from trackrecord.resources.reports.run_exposures import kind_of
 

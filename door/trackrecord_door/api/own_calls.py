@@ -1,17 +1,61 @@
-"""HTTP calls for prompts: previews, and real ones that count as exposures."""
+"""HTTP calls about prompts and about the status."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+import trackrecord
 from trackrecord.errors import InvalidRequest, SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
+from trackrecord.prompt.answers.json_documents import context_document, rankings_document
+from trackrecord.prompt.reading.client import rankings
+from trackrecord.prompt.reading.context import context
+from trackrecord.resources.access.project_store import project_row
+from trackrecord.resources.operation import status
+from trackrecord.resources.operation.dead_letters import count_letters
+from trackrecord.resources.operation.status import StatusAnswer
+from trackrecord.store.database.engine import reading
+from trackrecord_producers.spool.files import spool_size
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.context_answer import Context
     from trackrecord_door.query_service import QueryService
+
+    from ..protocol.callers import Caller
+
+
+def read_status(
+    service: QueryService, caller: Caller, *, project: str | None = None
+) -> StatusAnswer:
+    """Return whether the loop is alive, and how much it has learnt.
+
+    Without a project the counts are those of all projects. A token for one project is told neither
+    where the servers are nor of the dead letters of others.
+
+    Args:
+        service: has the store and Redis.
+        caller: whoever asks.
+        project: Whose counts.
+    """
+    letters = None
+    if caller.project is not None:
+        letters = count_letters(service.client, service.settings.keys, caller.project)
+    with reading(service.engine) as connection:
+        found = status.read_status(
+            service.client,
+            connection,
+            service.settings,
+            project=project,
+            spooled=spool_size(service.settings).outcomes,
+            dead_letters=letters,
+        )
+    if caller.project is not None:
+        found = replace(found, home=None, redis=None, database=None, bytes=None)
+    return found
 
 
 def show_rankings(
@@ -45,9 +89,6 @@ def show_rankings(
     del given["service"]
     if budget is None:
         given["budget"] = "default"
-    from trackrecord.prompt.answers.json_documents import rankings_document
-    from trackrecord.prompt.reading.client import rankings
-
     answer = rankings(**given)
     if answer.age_s is None:
         _check_project(service, project)
@@ -55,9 +96,6 @@ def show_rankings(
 
 
 def _check_project(service: QueryService, project: str) -> None:
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.database.engine import reading
-
     with reading(service.engine) as connection:
         project_row(connection, project)
 
@@ -91,9 +129,6 @@ def take_rankings(
         project: Whose experience.
     """
     given = {**locals(), "budget": "default" if budget is None else budget}
-    import trackrecord
-    from trackrecord.prompt.answers.json_documents import rankings_document
-
     return rankings_document(trackrecord.rankings(**given))
 
 
@@ -130,8 +165,6 @@ def take_context(
         project: Whose experience.
     """
     given = locals()
-    import trackrecord
-
     return _composed(trackrecord.context, given)
 
 
@@ -161,14 +194,10 @@ def show_context(
         project: Whose experience.
     """
     given = locals()
-    from trackrecord.prompt.reading.context import context
-
     return _composed(context, given)
 
 
 def _composed(ask: Callable[..., Context], given: dict[str, Any]) -> dict[str, Any]:
-    from trackrecord.prompt.answers.json_documents import context_document
-
     try:
         return context_document(ask(**given))
     except SettingsError as error:  # of the rules that were given: a wrong setting is a `problem`

@@ -1,1 +1,0 @@
-"""Calls that HTTP offers in its own way, where none of `trackrecord` fits as it is."""
