@@ -140,6 +140,9 @@ def play(world: World, policy_of: Callable[[int], Policy], seed: int) -> list[tu
     policy = policy_of(seed)
     kinds = list(world.rates)
     shares = [1.0 - world.rare, world.rare] if world.rare else [1.0] * len(kinds)
+    # Equal ways are taken by their numbers: the best one must not always have the first.
+    count = len(world.rates[kinds[0]])
+    places = random.Random(f"{world.name}/{seed}/places").sample(range(count), count)
     tried: defaultdict[str, set[int]] = defaultdict(set)
     played: list[tuple[str, bool]] = []
     for start in range(0, world.tasks, world.under_way):
@@ -153,7 +156,7 @@ def play(world: World, policy_of: Callable[[int], Policy], seed: int) -> list[tu
             if followed is None:
                 followed = random.Random(f"{seed}/{number}").randrange(ways)
             tried[kind].add(followed)
-            success = luck < rates[kind][followed]
+            success = luck < rates[kind][places[followed]]
             played.append((kind, success))
             batch.append(
                 Run(
