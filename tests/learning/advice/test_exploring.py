@@ -144,7 +144,7 @@ def test_without_a_task_nothing_is_drawn():
     ("name", "least"), [("two kinds, opposite ways", 20.0), ("the best way changes", 15.0)]
 )
 def test_what_is_told_is_worth_points_of_success(name, least):
-    """A table of rates over all tasks is worth 1 point and 6 points in these worlds."""
+    """A table of rates over all tasks is worth 3 points and 6 points in these worlds."""
     from benchmarks.worlds.worth import POLICIES, WORLDS, play
 
     (world,) = (each for each in WORLDS if each.name == name)
