@@ -1,8 +1,9 @@
 """Five worlds in which a fleet follows what it is told: the success that this is worth.
 
 Each task follows the pattern that the product's text names first, as each baseline follows its own
-best. Whoever has not tried a way at tasks of a kind tries it first. A way's worth is the share of
-successes above that of a fleet that is told nothing, in points.
+best. Whoever has not tried a way at tasks of a kind tries it first; where nothing is told, or two
+ways are as good, one is taken by lot. A way's worth is the share of successes above that of a fleet
+that is told nothing, in points; it pays from the run after which all fleets together have won more.
 """
 
 import random
@@ -10,7 +11,9 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, pstdev
+from itertools import accumulate
+from math import sqrt
+from statistics import fmean, pstdev, stdev
 from typing import Any, Final
 
 from msgspec import structs
@@ -71,17 +74,19 @@ WORLDS: Final = (
 def _by_rate(newest: int = 0, *, is_by_kind: bool = True) -> Callable[[int], "Policy"]:
     """Return a baseline: the way that succeeded most often, of the newest runs or of all."""
 
-    def policy(_seed: int) -> Policy:
+    def policy(seed: int) -> Policy:
         told: defaultdict[tuple[str, int], list[bool]] = defaultdict(list)
 
         def learn(runs: Sequence[Run]) -> None:
             for run in runs:
                 told[run.trigger if is_by_kind else "", int(run.patterns[0])].append(run.success)
 
-        def choose(kind: str, _text: str, _number: int, ways: int) -> int | None:
+        def choose(kind: str, _text: str, number: int, ways: int) -> int | None:
             seen = [told[kind if is_by_kind else "", way][-newest:] for way in range(ways)]
             rates = [fmean(each) if each else 0.0 for each in seen]
-            return rates.index(max(rates))
+            # By its number, one of two would be taken for ever, and the other never be seen again.
+            equals = [way for way, rate in enumerate(rates) if rate == max(rates)]
+            return random.Random(f"{seed}/{number}").choice(equals)
 
         return Policy(learn, choose)
 
@@ -134,12 +139,20 @@ POLICIES: Final[Mapping[str, Callable[[int], Policy]]] = {
 }
 
 
+_BASELINES: Final = ("last five", "table", "table by kind")
+
+_Fleets = Sequence[Sequence[tuple[str, bool]]]
+
+
 def play(world: World, policy_of: Callable[[int], Policy], seed: int) -> list[tuple[str, bool]]:
     """Return the kind and the success of each task, in order."""
     chance = random.Random(f"{world.name}/{seed}")
     policy = policy_of(seed)
     kinds = list(world.rates)
     shares = [1.0 - world.rare, world.rare] if world.rare else [1.0] * len(kinds)
+    # Equal ways are taken by their numbers: the best one must not always have the first.
+    count = len(world.rates[kinds[0]])
+    places = random.Random(f"{world.name}/{seed}/places").sample(range(count), count)
     tried: defaultdict[str, set[int]] = defaultdict(set)
     played: list[tuple[str, bool]] = []
     for start in range(0, world.tasks, world.under_way):
@@ -153,7 +166,7 @@ def play(world: World, policy_of: Callable[[int], Policy], seed: int) -> list[tu
             if followed is None:
                 followed = random.Random(f"{seed}/{number}").randrange(ways)
             tried[kind].add(followed)
-            success = luck < rates[kind][followed]
+            success = luck < rates[kind][places[followed]]
             played.append((kind, success))
             batch.append(
                 Run(
@@ -210,7 +223,7 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
     """Return what each policy is worth in each world, and at its rare kind of task.
 
     Args:
-        seeds: one fleet each.
+        seeds: one fleet each, at least two.
     """
     seeds = list(seeds)
     for world in WORLDS:
@@ -219,22 +232,47 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
         for where, kind in kinds.items():
             rates = {
                 name: [
-                    fmean(won for each, won in fleet if kind in (None, each)) for fleet in fleets
+                    100 * fmean(won for each, won in fleet if kind in (None, each))
+                    for fleet in fleets
                 ]
                 for name, fleets in told.items()
             }
+            best = max(_BASELINES, key=lambda name: fmean(rates[name]))
             for name, each in rates.items():
-                points = [
-                    100 * (one - none) for one, none in zip(each, rates["nothing"], strict=True)
-                ]
+                points, beside = _above(each, rates["nothing"]), _above(each, rates[best])
                 yield {
                     "world": f"{world.name} {where}".rstrip(),
                     "policy": name,
                     "seeds": len(seeds),
-                    "success": fmean(each),
+                    "success": fmean(each) / 100,
                     "points": fmean(points),
                     "spread": pstdev(points),
+                    "beside_best": fmean(beside),
+                    "error": stdev(beside) / sqrt(len(seeds)),
+                    "pays_from": _pays_from(told[name], told["nothing"], kind),
                 }
+
+
+def _above(rates: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one - other for one, other in zip(rates, others, strict=True)]
+
+
+def _pays_from(fleets: _Fleets, without: _Fleets, kind: str | None) -> int | None:
+    """Return the run from which on all fleets together have won more than those without advice.
+
+    None if they have not in the end.
+    """
+    gains = (
+        sum(
+            won - otherwise
+            for (each, won), (_, otherwise) in zip(told, untold, strict=True)
+            if kind in (None, each)
+        )
+        for told, untold in zip(zip(*fleets, strict=True), zip(*without, strict=True), strict=True)
+    )
+    behind = [run for run, gained in enumerate(accumulate(gains), 1) if gained <= 0]
+    first = behind[-1] + 1 if behind else 1
+    return first if first <= len(fleets[0]) else None
 
 
 if __name__ == "__main__":

@@ -112,7 +112,6 @@ def test_what_always_fails_and_what_succeeded_once_have_an_answer():
     found = estimates([*many(0, "a", 0, 10), run(20, "b"), *many(30, "c", 15, 20)])
     assert found.procedure("a").posterior.mean < 0.25
     assert found.procedure("a").is_harmful
-    assert found.procedure("b").tally.runs == 1
     assert found.procedure("b").posterior.mean < 0.85
 
 
@@ -134,10 +133,15 @@ def test_two_of_two_easy_tasks_do_not_outrank_nine_of_ten_hard_ones():
     assert found.procedure("a").order_key < found.procedure("b").order_key
 
 
-def test_age_weighs_once():
-    """A run of one half-life ago counts half."""
+def test_age_weighs_once_and_draws_expect_what_it_took():
+    """A run of one half-life ago counts half; what faded moves the prior, and weighs no more."""
     (tally,) = estimates([run(0, "a", age=HALF_LIFE)]).counts.by_procedure.values()
     assert (tally.runs, tally.decayed_runs, tally.decayed_successes) == (1, 0.5, 0.5)
+    found = estimates([*many(0, "a", 2, 20, age=1e4), *many(50, "b", 16, 20)])
+    forgotten, known = (found.procedure(each).drawn for each in "ab")
+    usual = 16.5 / 21
+    assert (forgotten.a + forgotten.b, forgotten.mean) == pytest.approx((3.0, (2 + 3 * usual) / 23))
+    assert (known.a, known.b) == pytest.approx((16 + 3 * usual, 4 + 3 * (1 - usual)))
 
 
 def test_success_at_easy_tasks_is_not_expected_at_hard_ones():

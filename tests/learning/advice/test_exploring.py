@@ -55,7 +55,7 @@ def test_what_may_be_the_best_is_tried_and_what_cannot_be_is_not():
 
 
 def test_some_draws_nearer_to_what_is_known_than_full():
-    """For every task: as if three times as much were known."""
+    """For every task: as if four times as much were known."""
     entries = [Prospect("known", 70, 30), Prospect("unknown", 1.5, 1.5)]
     first = {
         explore: Counter(
@@ -64,8 +64,8 @@ def test_some_draws_nearer_to_what_is_known_than_full():
         )["unknown"]
         for explore in SHARPNESS
     }
-    # The shares of Beta(4.5, 4.5) and of Beta(1.5, 1.5) above 0.7.
-    assert first["some"] / 2000 == pytest.approx(0.107, abs=0.04)
+    # The shares of Beta(6, 6) and of Beta(1.5, 1.5) above 0.7.
+    assert first["some"] / 2000 == pytest.approx(0.078, abs=0.025)
     assert first["full"] / 2000 == pytest.approx(0.252, abs=0.05)
 
 
@@ -140,16 +140,13 @@ def test_without_a_task_nothing_is_drawn():
     assert (by_text.arm, by_text.is_explored) == (None, True)
 
 
-@pytest.mark.parametrize(
-    ("name", "least"), [("two kinds, opposite ways", 20.0), ("the best way changes", 15.0)]
-)
-def test_what_is_told_is_worth_points_of_success(name, least):
-    """A table of rates over all tasks is worth 1 point and 6 points in these worlds."""
+@pytest.mark.parametrize(("place", "least"), [(1, 20.0), (2, 15.0)])
+def test_what_is_told_is_worth_points_of_success(place, least):
+    """Of two kinds with opposite ways, and where the best way changes: a table gains 3 and 6."""
     from benchmarks.worlds.worth import POLICIES, WORLDS, play
 
-    (world,) = (each for each in WORLDS if each.name == name)
     told, nothing = (
-        [success for _, success in play(world, POLICIES[policy], 0)]
+        [success for _, success in play(WORLDS[place], POLICIES[policy], 0)]
         for policy in ("rankings, exploring", "nothing")
     )
     assert 100 * (fmean(told) - fmean(nothing)) > least
@@ -168,5 +165,4 @@ def test_exploring_loses_less_and_finds_a_new_best():
     mean = {name: sum(each.regret for each in found) / 3 for name, found in played.items()}
     assert mean["some"] < 0.7 * mean["off"]
     assert sum(each.recovered is not None for each in played["some"]) >= 2
-    hard = [play(WORLDS[2], POLICIES["some"], seed).regret for seed in range(100, 102)]
-    assert sum(hard) / 2 < 0.24
+    assert fmean(play(WORLDS[2], POLICIES["some"], seed).regret for seed in (100, 101)) < 0.24

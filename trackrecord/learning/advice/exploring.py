@@ -3,7 +3,7 @@
 What is handed out is followed, and what is followed gets known: without exploring, the first entry
 that did well is handed out for ever. A drawn order is Thompson sampling: each entry's rate is drawn
 from its Beta posterior, so that an entry is tried as often as it may well be the best. Of a rate
-that is drawn as if three times as much were known of it, less is lost by trying, and hardly more
+that is drawn as if four times as much were known of it, less is lost by trying, and hardly more
 by finding the best later.
 """
 
@@ -21,7 +21,7 @@ from .rules import Explore
 # An entry with less evidence than this is little known.
 LITTLE_KNOWN: Final = 10.0
 # Rates are drawn as if this many times as much were known of them.
-SHARPNESS: Final[Mapping[Explore, float]] = {"some": 3.0, "full": 1.0}
+SHARPNESS: Final[Mapping[Explore, float]] = {"some": 4.0, "full": 1.0}
 # Of more entries, those are drawn that may most likely be the best.
 MOST_DRAWN: Final = 32
 _STANDARD_DEVIATIONS: Final = 3.0
@@ -32,7 +32,7 @@ class Prospect(NamedTuple):
 
     Attributes:
         id: the entry.
-        a: decayed successes, with those of a prior of `PRIOR_STRENGTH` runs.
+        a: decayed successes, with those of a prior of `PRIOR_STRENGTH` runs that what faded moves.
         b: decayed failures, with the prior's.
     """
 

@@ -22,7 +22,7 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The success rate of a subject, and of other runs of such tasks.
 
     Attributes:
-        a: decayed successes and the prior's, of a Beta posterior.
+        a: decayed successes and the prior's, of the Beta posterior that draws have.
         b: decayed failures and the prior's.
         mean: the posterior's mean.
         low: the interval's lower end.
@@ -64,7 +64,7 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
     Attributes:
         runs: its runs at such tasks.
         successes: the successful ones among them.
-        a: decayed successes and the prior's, of a Beta posterior.
+        a: decayed successes and the prior's, of the Beta posterior that draws have.
         b: decayed failures and the prior's.
         order_key: the rate by which things are put in order.
         is_worth_recommending: whether it probably does better than such tasks do otherwise.

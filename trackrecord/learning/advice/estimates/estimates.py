@@ -13,8 +13,6 @@ from functools import cached_property
 from math import fsum
 from typing import Final, NamedTuple
 
-import msgspec
-
 from ...numbers.percent import percent
 from ...numbers.speakers import is_enough, tells_alone
 from ...numbers.tolerance import ratio_at_least
@@ -63,7 +61,7 @@ class Estimate:
         usual: the rate that such tasks have otherwise, which is expected without a run.
         posterior: the rate of success.
         order_key: the rate by which things are put in order, in which few runs never lead.
-        drawn: the rate as draws have it, which start from the same prior.
+        drawn: the rate as draws have it, whose prior has seen what faded of the tally.
         effect: the difference to what such tasks do otherwise.
         is_surely_better: whether that is above 0 by more than chance, however many were tested.
     """
@@ -186,8 +184,7 @@ class Estimates:
         if not tally.runs:
             return self.project
         total = self.counts.total
-        prior = base_rate(total.without(tally))
-        return _estimate(Level.KIND, tally, prior, base_rate(total))
+        return _estimate(Level.KIND, tally, base_rate(total.without(tally)), base_rate(total))
 
     def procedure(self, signature: str, kind: int | None = None) -> Estimate:
         """Return the rate of a procedure, also of one that was never seen.
@@ -263,9 +260,7 @@ class Estimates:
         if not whole.runs:
             return of_kind
         # Of this kind of task nothing was seen yet.
-        unseen = msgspec.structs.replace(whole, decayed_runs=0.0, decayed_successes=0.0)
-        found = _estimate(level, unseen, usual, of_kind.posterior.mean, effect)
-        return replace(found, tally=whole)
+        return replace(_estimate(level, _NONE, usual, of_kind.posterior.mean, effect), tally=whole)
 
     def _rate_without(self, kind: int, part: DecayedTally, whole: DecayedTally) -> float:
         """Return the rate of a kind of task without the estimated part, so that it counts once.
@@ -297,7 +292,8 @@ def _estimate(
 ) -> Estimate:
     """Return an estimate.
 
-    In an order all start from the same prior: few runs at easy tasks must not lead.
+    In an order all start from the same prior: few runs at easy tasks must not lead. In a draw each
+    starts from what faded of its own, or what was bad long ago would be tried for ever.
 
     Args:
         level: whose runs are counted.
@@ -306,13 +302,17 @@ def _estimate(
         common: the rate that all things that are put in one order are expected to have.
         effect: the difference to what such tasks do otherwise.
     """
+    faded = DecayedTally(
+        decayed_runs=tally.runs - tally.decayed_runs,
+        decayed_successes=tally.successes - tally.decayed_successes,
+    )
     return Estimate(
         level,
         tally,
         usual,
         posterior_of(tally, usual),
         cautious_mean(tally, common),
-        posterior_of(tally, common),
+        posterior_of(tally, posterior_of(faded, common).mean),
         effect,
     )
 
