@@ -22,8 +22,8 @@ from .inputs import PromptInputs
 _LEAST_SHARE: Final = 0.25
 # The successes of one task may be its own.
 _LEAST_TASKS: Final = 2
-# That successes used it more often than failures must be less probable than this by chance, for it
-# is asked of one task after another.
+# That successes used one of the ways more often than failures must be less probable than this by
+# chance: it is asked of each way, at one task after another.
 _CHANCE: Final = 0.01
 _MOST: Final = 2
 
@@ -48,7 +48,7 @@ def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProced
         usage = _usage_of(known, advice, entry)
         if (
             voted.texts >= _LEAST_TASKS
-            and _tells(usage)
+            and _tells(usage, len(votes.ranked))
             and known.can_use(voted.tools)
             and signature not in known.document.disputed
             # What was better long ago may be so no more.
@@ -92,11 +92,11 @@ def _usage_of(known: PromptInputs, advice: AdviceDocument, entry: ProcedureEntry
     return ProcedureUsage(won_with, won, lost_with, lost)
 
 
-def _tells(usage: ProcedureUsage) -> bool:
-    """Return whether successes used it, and more often than failures by more than chance."""
+def _tells(usage: ProcedureUsage, ways: int) -> bool:
+    """Return whether successes used one of several ways more often than failures, beyond chance."""
     if usage.used_by_successes < _LEAST_SHARE * usage.successes:
         return False
     runs = usage.successes + usage.failures
     used = usage.used_by_successes + usage.used_by_failures
     stratum = Stratum(runs, usage.successes, used, usage.used_by_successes)
-    return chance_of([stratum]) <= _CHANCE
+    return ways * chance_of([stratum]) <= _CHANCE
