@@ -22,6 +22,9 @@ VERIFIED, CLAIMED, TOLD = 0, 4, 8
 _VERDICTS: Final = (Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL)
 _CELL_OF: Final = {verdict: cell for cell, verdict in enumerate(_VERDICTS)}
 _CELL_NAMED: Final = {verdict.value: cell for verdict, cell in _CELL_OF.items()}
+_CELL_OF_SUCCESS: Final = {
+    success: _CELL_OF[verdict_on_patterns(success=bool(success))] for success in (True, False, None)
+}
 _CELLS: Final = 16
 
 # The item's name, the cell in its subject, what it weighs, how the item is spelled and of what kind
@@ -53,8 +56,7 @@ class CountedSubject:
 def _patterns(outcome: ScoredOutcome) -> Iterator[Row]:
     if outcome.verdict is None:
         return
-    verdict = verdict_on_patterns(success=bool(outcome.success))
-    cell = _CELL_OF[verdict] + (CLAIMED if outcome.is_claim else VERIFIED)
+    cell = _CELL_OF_SUCCESS[outcome.success] + (CLAIMED if outcome.is_claim else VERIFIED)
     for touch in outcome.touches:
         yield touch.slug, cell, 1, touch.content, touch.kind
 
