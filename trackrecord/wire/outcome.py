@@ -89,9 +89,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     @property
     def has_started(self) -> bool | None:
         """Return whether its checks started, as far as that was seen; None if nothing is known."""
-        if not self.checks:  # most calls by far
-            return None
-        states = {check.state for check in self.checks} - {None}
+        states = {check.state for check in self.checks} - {None} if self.checks else None
         return "not started" not in states if states else None
 
     @property

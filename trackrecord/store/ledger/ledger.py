@@ -184,9 +184,7 @@ class Ledger:
             ended_at = receipt.ended_at - before
             basis, by_speaker = weighing[project_id, subject_of(cell)]
             key = item, receipt.speaker if by_speaker else EVERYBODY, cell
-            total = sums.get(key)
-            if total is None:
-                total = sums[key] = [0, 0.0]
+            total = sums.setdefault(key, [0, 0.0])
             total[0] += sign * n
             if value:
                 total[1] += sign * (value if basis is None else value * basis.weight(ended_at))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
-from operator import attrgetter
 from typing import Final, Protocol, TypeVar
 
 import msgspec
@@ -13,7 +12,6 @@ from .actors import USER
 
 # Episodes with a tool of a longer name are skipped.
 _LONGEST_NAME: Final = 256
-_dependencies_of: Final = attrgetter("depends_on")
 
 
 class EpisodeCall(Protocol):
@@ -80,7 +78,7 @@ def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of
     dependencies is broken at the first of the calls that are left.
     """
-    if not any(map(_dependencies_of, calls)):
+    if not any(call.depends_on for call in calls):
         return calls
     waits_for = _dependencies(calls)
     followers: list[list[int]] = [[] for _ in calls]
