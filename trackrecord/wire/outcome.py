@@ -335,7 +335,7 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     if not body.isascii() and not _is_utf8(body):
         message = "body is not UTF-8"
         raise InvalidOutcome(message)
-    if b"\\u0000" in body and _ESCAPED_NUL.search(body):
+    if b"\\" in body and b"\\u0000" in body and _ESCAPED_NUL.search(body):
         message = "body contains a NUL character"
         raise InvalidOutcome(message)
     try:
