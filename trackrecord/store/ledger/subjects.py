@@ -3,15 +3,20 @@
 A further subject is a function, which yields the rows of an outcome, and a line in `SUBJECTS`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import floor
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trackrecord.learning.criteria.weights import NAMED_VALUE, feedback_value
 from trackrecord.learning.numbers.decay import DAY, Bases, DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict, verdict_on_patterns
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+if TYPE_CHECKING:
+    # Who only reads scores nothing.
+    from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 SPEAKER_ITEM, PATTERN, CRITERION, DAY_ITEM = 0, 1, 2, 3
 # Whose totals are not kept apart.
