@@ -112,8 +112,7 @@ def __getattr__(name: str) -> object:
 
 
 def _imported(home: str, name: str) -> object:
-    module = sys.modules.get(home)
-    if (value := getattr(module, name, None)) is None:
+    if (value := getattr(sys.modules.get(home), name, None)) is None:
         # A child forked in the middle of this import could never finish it.
         with not_while_forking():
             value = getattr(import_module(home), name)

@@ -326,10 +326,7 @@ class _Run:
 
     def _finish(self, connection: Connection, run_id: int, started: float) -> None:
         duration_s = time.perf_counter() - started
-        over = {
-            "finished_at": self._follower.now + duration_s,
-            "duration_ms": duration_s * 1000,
-        }
+        over = {"finished_at": self._follower.now + duration_s, "duration_ms": duration_s * 1000}
         note_run(connection, run_id, skipped=self._progress.skipped, columns=over)
         self._turn.give_back(connection)
 

@@ -40,7 +40,7 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
 
 
 def _trials(connection: Connection, project_id: int) -> Trials | None:
-    """Return the newest tasks of a project; None if none was handed anything."""
+    """Return the newest tasks of a project with advice or without; None if it had no advice."""
     # Decisions are read without all this.
     from trackrecord.learning.advice.effect.trials import trials_of
 
