@@ -113,8 +113,7 @@ def __getattr__(name: str) -> object:
 
 
 def _imported(home: str, name: str) -> object:
-    module = sys.modules.get(home)
-    if (value := getattr(module, name, None)) is None:
+    if (value := getattr(sys.modules.get(home), name, None)) is None:
         # A child forked in the middle of this import could never finish it.
         with not_while_forking():
             value = getattr(import_module(home), name)
@@ -127,5 +126,7 @@ def __dir__() -> list[str]:
 
 
 # Publishing is imported with the package: a program expects imports to take time, and the first
-# `publish()` not to. Whatever else it needs is imported by the thread that writes.
-import trackrecord_producers.publishing.publish  # noqa: E402, F401 - needs the names above
+# `publish()` not to. Whatever else it needs is imported by the thread that writes. Most commands of
+# the command line publish nothing.
+if "trackrecord_cli" not in sys.modules:
+    import trackrecord_producers.publishing.publish  # noqa: F401 - needs the names above

@@ -204,13 +204,7 @@ def consolidate_all(
     for name in names:
         try:
             report = consolidate(
-                engine,
-                rules,
-                name,
-                now=now,
-                actor=actor,
-                dry_run=dry_run,
-                report_read=report_read,
+                engine, rules, name, now=now, actor=actor, dry_run=dry_run, report_read=report_read
             )
             reports.append(report)
         except AlreadyRunning as error:
@@ -248,18 +242,30 @@ class _Run:
             run_id = open_run(
                 connection, self._project_id, actor=self._follower.actor, now=self._follower.now
             )
+            if self._has_nothing(connection):
+                self._finish(connection, run_id, started)
+                return
         try:
             self._fold_waiting(run_id, report_read)
             while self._retract_some():
                 pass
             while self._follow_some(run_id):
                 pass
-            self._finish(run_id, started)
+            with self._writing() as connection:
+                self._turn.keep(connection)
+                self._finish(connection, run_id, started)
         except BaseException:
             # If this fails, the turn still ends by itself.
             with suppress(ServerUnavailable), writing(self._engine) as connection:
                 self._turn.give_back(connection)
             raise
+
+    def _has_nothing(self, connection: Connection) -> bool:
+        return not (
+            last_waiting(connection, self._project_id)
+            or list(waiting_to_retract(connection, self._project_id, after=0, limit=1))
+            or changed_signatures(connection, self._project_id, limit=1)
+        )
 
     def _fold_waiting(self, run_id: int, report_read: Callable[[int], None]) -> None:
         with reading(self._engine) as connection:
@@ -318,16 +324,11 @@ class _Run:
         progress = self._progress
         note_run(connection, run_id, skipped=progress.skipped, columns=progress.columns())
 
-    def _finish(self, run_id: int, started: float) -> None:
+    def _finish(self, connection: Connection, run_id: int, started: float) -> None:
         duration_s = time.perf_counter() - started
-        over = {
-            "finished_at": self._follower.now + duration_s,
-            "duration_ms": duration_s * 1000,
-        }
-        with self._writing() as connection:
-            self._turn.keep(connection)
-            note_run(connection, run_id, skipped=self._progress.skipped, columns=over)
-            self._turn.give_back(connection)
+        over = {"finished_at": self._follower.now + duration_s, "duration_ms": duration_s * 1000}
+        note_run(connection, run_id, skipped=self._progress.skipped, columns=over)
+        self._turn.give_back(connection)
 
 
 def _log(report: RunReport) -> None:

@@ -12,6 +12,7 @@ from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.capture_rules import CaptureRules, FolderProject
 from trackrecord.settings.setting_values import read_values
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
+from trackrecord.wire.tried_calls import tried_digest
 from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind
 from trackrecord_capture.call_fields import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of, tried_calls_of
@@ -90,24 +91,25 @@ def test_a_run_without_a_verdict():
     assert fields["grounds"][0]["kind"] == "no check"
 
 
-@pytest.mark.parametrize(
-    ("tool", "result", "kept"),
-    [
-        ("Glob", "No files found", "no files"),
-        ("glob", "", "no files"),
-        ("Glob", "src/AGENTS.md", "files"),
-        ("Glob", "No files here are old: src/a.md\nsrc/b.md", "files"),
-        ("Grep", "No files found", None),
-    ],
-)
+@pytest.mark.parametrize(("tool", "result", "kept"), [
+    ("Glob", "No files found", "no files"), ("glob", "", "no files"),
+    ("Glob", "src/AGENTS.md", "files"), ("Grep", "No files found", None),
+    ("Glob", "No files here are old: src/a.md\nsrc/b.md", "files"),
+])  # fmt: skip
 def test_a_search_for_files_that_found_none_is_kept(tool, result, kept):
     """By what it looked for and that there was none; of no other search anything."""
     call = RunCall(tool=tool, arguments={"pattern": "**/AGENTS.md"}, ok=True, result=result)
     (made,) = outcome_of(_run(call))["tool_graph"]
     assert made.get("result") == kept
     ((_, tried),) = tried_calls_of(_run(call))
-    sought = "" if kept is None else "**/AGENTS.md"
-    assert (tried.sought, tried.found) == (sought, kept != "no files")
+    assert (tried.sought, tried.found) == ("**/AGENTS.md" if kept else "", kept != "no files")
+
+
+def test_a_search_whose_arguments_are_no_object_is_no_fault():
+    """Its run is learnt; what was looked for is not known."""
+    call = {"tool": "Glob", "args": "**/*.md", "ok": True, "result": "no files"}
+    run = {"task_id": "a", "success": True, "captured_from": "hooks", "tool_graph": [call]}
+    assert not tried_digest(decode_outcome(encode_body(run)))
 
 
 def test_a_failure_names_its_kind_and_its_error():

@@ -89,7 +89,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     @property
     def has_started(self) -> bool | None:
         """Return whether its checks started, as far as that was seen; None if nothing is known."""
-        states = {check.state for check in self.checks or ()} - {None}
+        states = {check.state for check in self.checks} - {None} if self.checks else None
         return "not started" not in states if states else None
 
     @property
@@ -229,9 +229,9 @@ class Outcome(msgspec.Struct, kw_only=True):
 
         What decided stands first among the grounds: behind an evaluation, checks decided nothing.
         """
-        grounds = self.grounds or ()
+        grounds = self.grounds
         # Another source's grounds name the calls that it saw.
-        if self.success is None or self.amended_by is not None or not grounds:
+        if not grounds or self.success is None or self.amended_by is not None:
             return frozenset()
         if not _is_check(grounds[0].kind):
             return frozenset()
@@ -335,7 +335,7 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     if not body.isascii() and not _is_utf8(body):
         message = "body is not UTF-8"
         raise InvalidOutcome(message)
-    if b"\\u0000" in body and _ESCAPED_NUL.search(body):
+    if b"\\" in body and b"\\u0000" in body and _ESCAPED_NUL.search(body):
         message = "body contains a NUL character"
         raise InvalidOutcome(message)
     try:

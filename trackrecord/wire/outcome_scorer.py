@@ -159,10 +159,9 @@ class OutcomeScorer:
             outcome_id: the id to use if the producer gave none.
         """
         score = self.score_of(outcome)
-        if score is None:
-            return _unjudged(outcome, body, received_at, outcome_id)
-        judged, named = self._feedback(outcome)
-        touches = self.touches(outcome)
+        # Where nobody knows how it went, it is evidence for nothing, but its calls are kept.
+        touches = () if score is None else self.touches(outcome)
+        judged, named = ((), ()) if score is None else self._feedback(outcome)
         assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
         return ScoredOutcome(
             project=outcome.project,
@@ -171,21 +170,21 @@ class OutcomeScorer:
             received_at=received_at,
             ended_at=outcome.ended_at(received_at),
             success=outcome.success,
-            raw_score=score.raw_score,
-            verdict=score.verdict,
+            raw_score=score.raw_score if score else None,
+            verdict=score.verdict if score else None,
             touches=touches,
-            is_episode=is_episode(outcome),
+            is_episode=score is not None and is_episode(outcome),
             body=body,
             digest=run_digest(outcome, tuple([touch.slug for touch in touches])),
             judged=judged,
             named=named,
-            competence_id=outcome.competence_id,
+            competence_id=outcome.competence_id if score else None,
             duration_ms=outcome.duration_ms,
-            memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
-            instruction=_beginning(outcome.instruction) if outcome.instruction else "",
+            memory_ids=_usable_ids(outcome.memory_ids) if score and outcome.memory_ids else (),
+            instruction=_beginning(outcome.instruction) if score and outcome.instruction else "",
             commits=outcome.commits or (),
             speaker=outcome.speaker,
-            is_claim=outcome.is_claim,
+            is_claim=score is not None and outcome.is_claim,
             tried=tried_digest(outcome),
             marks=marks_of(outcome),
             task_text=task_text_of(outcome),
@@ -243,31 +242,6 @@ class OutcomeScorer:
     def _new_touch(self, kind: str, name: str) -> Touch | None:
         slug = self._recogniser.slug_of(name)
         return None if slug is None else Touch(slug, kind, name)
-
-
-def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str) -> ScoredOutcome:
-    """Return an outcome without a verdict: it touches nothing, but its calls are kept."""
-    assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
-    return ScoredOutcome(
-        project=outcome.project,
-        outcome_id=outcome.outcome_id or outcome_id,
-        task_id=outcome.task_id,
-        received_at=received_at,
-        ended_at=outcome.ended_at(received_at),
-        success=None,
-        raw_score=None,
-        verdict=None,
-        touches=(),
-        is_episode=False,
-        body=body,
-        digest=run_digest(outcome, ()),
-        duration_ms=outcome.duration_ms,
-        commits=outcome.commits or (),
-        speaker=outcome.speaker,
-        tried=tried_digest(outcome),
-        marks=marks_of(outcome),
-        task_text=task_text_of(outcome),
-    )
 
 
 def is_episode(outcome: Outcome) -> bool:

@@ -144,23 +144,18 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
 def _step(call: ToolCall, found: Set[int]) -> RunStep:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
     error, line = None, ""
-    if call.failed or call.has_started is False:
+    has_started = call.has_started if call.checks else None
+    if has_started is False or (call.ok is not True and call.failed):
         said = None if id(call) in found else _error(call)
         if said is not None:
             error, line = _read(said if call.failed else said or _text(call.result))
     arguments = bytes(call.args)
     tool = call.tool.strip()[:_LONGEST_TOOL]
-    launcher = launcher_of(tool, arguments)
-    actor = call.actor or AGENT
-    return RunStep(
-        tool, error, _digest(arguments), actor, line, launcher, has_started=call.has_started
-    )
-
-
-def _digest(arguments: bytes) -> int:
-    """Return the digest of a call's arguments, 0 for none."""
+    launcher = launcher_of(tool, arguments) if tool.startswith(_SHELL) else ""
     digest = crc32(arguments)
-    return 0 if digest in _NO_ARGUMENTS else digest
+    if digest in _NO_ARGUMENTS:
+        digest = 0
+    return RunStep(tool, error, digest, call.actor or AGENT, line, launcher, None, has_started)
 
 
 def launcher_of(tool: str, arguments: bytes) -> str:

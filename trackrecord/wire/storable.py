@@ -18,6 +18,7 @@ _STORABLE: Final = re.compile(
     rb"(?:[^\\]++|\\[^u]|\\u(?!0000|[dD][89a-fA-F])|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*+",
     re.DOTALL,
 )
+_ESCAPES: Final = (b"\\u0000", b"\\ud", b"\\uD")
 _UNSTORABLE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
 # A surrogate that somebody has written as if it were a character.
 _AS_UTF_8: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
@@ -34,7 +35,8 @@ def storable(json: bytes) -> bytes:
     if b"\xed" in json and _AS_UTF_8.search(json):
         _mended["json"] += 1
         return _without_escapes(_AS_UTF_8.sub(_REPLACEMENT.encode(), json))
-    if b"\\u" in json and (b"\\u0000" in json or b"\\ud" in json or b"\\uD" in json):
+    # A single byte is found several times as fast as two.
+    if b"\\" in json and any(escape in json for escape in _ESCAPES):
         return _without_escapes(json)
     return json
 

@@ -5,7 +5,6 @@ or a file are kept where one of them failed: they show what came before, and wha
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -152,15 +151,11 @@ def _metadata_of(metadata: msgspec.Raw) -> _Metadata:
         return _Metadata()
 
 
-def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedCall]:
-    tried = [tried_call(call, is_captured=is_captured) for call in graph]
-    has_failed = any(
-        found is None and call.ok is False for found, call in zip(tried, graph, strict=True)
-    )
-    for found, call in zip(tried, graph, strict=True):
-        known = call_of_tool(call) if found is None and has_failed else found
-        if known is not None:
-            yield known
+def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> list[TriedCall]:
+    tried = [(call, tried_call(call, is_captured=is_captured)) for call in graph]
+    has_failed = any(found is None and call.ok is False for call, found in tried)
+    known = [found or call_of_tool(call) if has_failed else found for call, found in tried]
+    return [found for found in known if found is not None]
 
 
 def call_of_tool(call: ToolCall) -> TriedCall | None:
@@ -211,7 +206,7 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     checks: tuple[TriedCheck, ...] = ()
     if call.checks:
         checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks)
-    has_failed = call.ok is False or call.has_started is False
+    has_failed = call.ok is False or (checks and call.has_started is False)
     error = error_lines(call)[1] if has_failed else ""
     at = _moment_of(call)
     if not command:
@@ -235,7 +230,10 @@ def _search_of(call: ToolCall, said: bytes) -> TriedCall | None:
     found = _RESULTS.get(bytes(call.result))
     if found is None or not (call.ok and call.tool):
         return None
-    pattern = _arguments.decode(said).pattern or ""
+    try:
+        pattern = _arguments.decode(said).pattern or ""
+    except (msgspec.MsgspecError, RecursionError):  # arguments of another form: no pattern
+        return None
     if _PATTERN.fullmatch(pattern) is None:
         return None
     return TriedCall(
@@ -246,7 +244,7 @@ def _search_of(call: ToolCall, said: bytes) -> TriedCall | None:
 def _about(said: bytes) -> tuple[str, str]:
     """Return the beginning of the command line in a call's arguments, or else the file."""
     # Most calls of agents without a shell have neither.
-    if not any(name in said for name in (b'"command"', b'"cmd"', b'ath"', b'"filename"')):
+    if not (b'ath"' in said or b'"command"' in said or b'"cmd"' in said or b'"filename"' in said):
         return "", ""
     try:
         arguments = _arguments.decode(said)

@@ -373,6 +373,8 @@ class Recogniser:
         self._max_chars = max_chars
         self._by_slug = strategies_by_slug(self.strategies)
         self._tree: dict[str, _Node] = {}
+        # The longest word of each phrase: texts without any, most by far, mention nothing.
+        self._rarest: set[str] = set()
         self._phrases_zh: dict[str, list[str]] = {}
         for phrase in _DECOYS:
             self._add(phrase, _NOTHING)
@@ -394,7 +396,7 @@ class Recogniser:
         """
         tokens = self._tokens(description[: self._max_chars])
         heads = self._heads
-        if heads.keys().isdisjoint(tokens):
+        if self._rarest.isdisjoint(tokens):
             return ()
         places = [place for place, token in enumerate(tokens) if token in heads]
         tokens.append("")  # the last one has something behind it as well
@@ -464,6 +466,7 @@ class Recogniser:
         else:
             rows = phrasings(phrase)
         for first, *rest in rows:
+            self._rarest.add(max((first, *rest), key=len))
             node = _grown(self._tree, first)
             for word in rest:
                 node = _grown(node.branches, word)

@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.moments.commands import (
-    MOST_RUNS,
-    Command,
-    commands_of,
-)
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.advice.runs import read_tried_runs
-
 from ..access.answer_cache import AnswerCache
 
 if TYPE_CHECKING:
@@ -23,9 +15,11 @@ if TYPE_CHECKING:
     import redis
 
     from trackrecord.learning.advice.moments.calls import TriedRun
+    from trackrecord.learning.advice.moments.commands import Command
     from trackrecord.learning.advice.moments.facts import Defect
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
-_kept: Final = AnswerCache[tuple[Command, ...]](8)
+_kept: Final[AnswerCache[tuple[Command, ...]]] = AnswerCache(8)
 
 
 def found_commands(
@@ -40,6 +34,9 @@ def found_commands(
     """
 
     def find() -> tuple[Command, ...]:
+        from trackrecord.learning.advice.moments.commands import MOST_RUNS, commands_of
+        from trackrecord.store.advice.runs import read_tried_runs
+
         read = read_tried_runs(connection, project_id, limit=MOST_RUNS) if runs is None else runs
         return tuple(commands_of(read, now=time.time()))
 

@@ -17,7 +17,6 @@ from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import Answer, Instant
 from trackrecord.resources.experience.found_commands import standing_defects
-from trackrecord.resources.experience.pattern_standings import count_patterns
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.settings.server_urls import without_password
@@ -187,7 +186,11 @@ def _patterns(
     """Return how many patterns of one project, or of all, are no anti-patterns, and are some."""
     project_id = None if project is None else project_row(connection, project)
     total, failing = count_by_counts(connection, project_id, settings.rules.antipatterns)
+    if not failing:
+        return total, 0
     # Only where the counts speak against a pattern is it compared with other runs.
+    from trackrecord.resources.experience.pattern_standings import count_patterns
+
     inverted = sum(count_patterns(connection, settings, name)[1] for name in failing)
     return total - inverted, inverted
 

@@ -1,19 +1,21 @@
 """The effect of a project's advice, measured from its records, and decisions about its holdout."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, insert, select, update
 
 from trackrecord.learning.advice.effect.comparison import FEWEST
-from trackrecord.learning.advice.effect.report import EffectReport, effect_of
-from trackrecord.learning.advice.effect.trials import trials_of
 
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
-from .exposures import are_more_exposures, read_exposures
-from .runs import read_runs
 from .tables import effect_decisions
+
+if TYPE_CHECKING:
+    from trackrecord.learning.advice.effect.report import EffectReport
+    from trackrecord.learning.advice.effect.trials import Trials
 
 # The newest tasks of a project; of older ones the advice was another.
 MOST_TASKS = 20_000
@@ -31,11 +33,24 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
         connection: a reading transaction.
         project_id: whose advice.
     """
+    from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+
+    trials = _trials(connection, project_id)
+    return EffectReport() if trials is None else effect_of(trials)
+
+
+def _trials(connection: Connection, project_id: int) -> Trials | None:
+    """Return the newest tasks of a project with advice or without; None if it had no advice."""
+    # Decisions are read without all this.
+    from trackrecord.learning.advice.effect.trials import trials_of
+
+    from .exposures import read_exposures
+    from .runs import read_runs
+
     exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
     if not exposures:
-        return EffectReport()
-    runs = read_runs(connection, project_id, limit=MOST_TASKS)
-    return effect_of(trials_of(exposures, runs))
+        return None
+    return trials_of(exposures, read_runs(connection, project_id, limit=MOST_TASKS))
 
 
 def is_holdout_due(connection: Connection, project_id: int) -> bool:
@@ -43,13 +58,14 @@ def is_holdout_due(connection: Connection, project_id: int) -> bool:
 
     Counted are the tasks that ended after they were handed something under their task_id.
     """
+    from .exposures import are_more_exposures
+
     if not are_more_exposures(connection, project_id, ENOUGH_TASKS - 1):
         return False
     if decided_holdout(connection, project_id) is not None:
         return False
-    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
-    runs = read_runs(connection, project_id, limit=MOST_TASKS)
-    return len(trials_of(exposures, runs).ended) >= ENOUGH_TASKS
+    trials = _trials(connection, project_id)
+    return trials is not None and len(trials.ended) >= ENOUGH_TASKS
 
 
 def begin_holdout(connection: Connection, project_id: int, *, now: float) -> None:

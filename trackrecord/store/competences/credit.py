@@ -4,10 +4,12 @@ An outcome may also be an episode of that same record, which consolidation count
 until then, and there from then on.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     Connection,
@@ -22,7 +24,6 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.competences.record import Performance
-from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.leases import for_update
 from ..database.upsert import insert_rows, later
@@ -32,6 +33,9 @@ from .tables import (
     competences,
     episodes,
 )
+
+if TYPE_CHECKING:
+    from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 # Rows of one statement.
 _AT_ONCE = 500

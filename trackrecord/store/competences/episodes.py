@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, select, update
 
 from ..database.leases import for_update
 from ..database.upsert import insert_rows
@@ -115,12 +115,14 @@ def mark_read(
     ]
     insert_rows(connection, episodes, _READ, rows)
     waits = waiting_episodes.c
-    is_read = exists().where(
+    read_already = select(episodes.c.outcome).where(
         episodes.c.project_id == waits.project_id, episodes.c.outcome == waits.outcome
     )
     among_these = waits.outcome.between(read[0].outcome, read[-1].outcome)
     connection.execute(
-        delete(waiting_episodes).where(waits.project_id == project_id, among_these, is_read)
+        delete(waiting_episodes).where(
+            waits.project_id == project_id, among_these, read_already.exists()
+        )
     )
 
 
@@ -188,38 +190,23 @@ def retract_episodes(connection: Connection, replaced: Sequence[Replaced]) -> No
     rows = sorted((each.project_id, each.row) for each in replaced if each.outcome.is_episode)
     for start in range(0, len(rows), _AT_ONCE):
         some = rows[start : start + _AT_ONCE]
-        ids = [row for _, row in some]
-        table = waiting_episodes
-        query = select(table.c.outcome).where(
-            table.c.project_id.in_({project_id for project_id, _ in some}),
-            table.c.outcome.in_(ids),
-        )
-        held = set(
-            connection.execute(
-                for_update(connection, query.order_by(table.c.outcome), table)
-            ).scalars()
-        )
+        query = select(waiting_episodes.c.outcome).where(_among(waiting_episodes, some))
+        query = query.order_by(waiting_episodes.c.outcome)
+        held = connection.execute(for_update(connection, query, waiting_episodes)).all()
         if held:
-            connection.execute(
-                delete(table).where(
-                    table.c.project_id.in_({project_id for project_id, _ in some}),
-                    table.c.outcome.in_(held),
-                )
-            )
-        read = set(
-            connection.execute(
-                select(episodes.c.outcome).where(
-                    episodes.c.project_id.in_({project_id for project_id, _ in some}),
-                    episodes.c.outcome.in_(ids),
-                )
-            ).scalars()
-        )
+            connection.execute(delete(waiting_episodes).where(_among(waiting_episodes, some)))
+        read = select(episodes.c.outcome).where(_among(episodes, some))
+        known = set(connection.execute(read).scalars())
+        columns = tuple(waiting_retractions.c)
         insert_rows(
-            connection,
-            waiting_retractions,
-            tuple(waiting_retractions.c),
-            [each for each in some if each[1] in read],
+            connection, waiting_retractions, columns, [each for each in some if each[1] in known]
         )
+
+
+def _among(table: Table, rows: Sequence[tuple[int, int]]) -> ColumnElement[bool]:
+    """Return whether a row is one of these outcomes of these projects."""
+    project_ids, outcome_ids = zip(*rows, strict=True)
+    return table.c.project_id.in_(set(project_ids)) & table.c.outcome.in_(outcome_ids)
 
 
 def waiting_to_retract(

@@ -5,6 +5,7 @@ the work itself: that transaction then owns the lease's row, so that none of its
 with that of a successor.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Double, Select, String, Table, delete, or_, update
@@ -42,9 +43,9 @@ def advisory_lock(connection: Connection, key: int) -> None:
     dialect_of(connection).advisory_lock(connection, key)
 
 
-def shared_lock(connection: Connection, key: int) -> None:
-    """Keep others from taking the key's advisory lock; any number of transactions may share it."""
-    dialect_of(connection).shared_lock(connection, key)
+def shared_locks(connection: Connection, keys: Sequence[int]) -> None:
+    """Keep others from taking the keys' advisory locks; any number of transactions may share."""
+    dialect_of(connection).shared_locks(connection, keys)
 
 
 # Clocks of hosts with one store hardly differ by more.

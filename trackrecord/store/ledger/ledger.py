@@ -116,8 +116,11 @@ class Ledger:
 
     def __init__(self, connection: Connection, bases: Mapping[int, Bases]) -> None:
         self._connection = connection
-        self._bases = bases
-        self._by_number = {each.number: each for each in subjects.SUBJECTS}
+        self._weighing = {
+            (project_id, each.number): (each.basis(own), each.by_speaker)
+            for project_id, own in bases.items()
+            for each in subjects.SUBJECTS
+        }
         self._sums: dict[tuple[int, int, int], list[float]] = {}
         # When the newest of each item's entries had ended that were added, and taken back.
         self._seen: dict[int, float] = {}
@@ -160,11 +163,13 @@ class Ledger:
             for subject, (name, cell, _, label, kind) in said:
                 last = None if cell_of(subject, cell) in UNSEEN else ended_at
                 key = (project_id, subject, name)
-                before = named.get(key)
-                if before is not None:
-                    kind = STRATEGY if STRATEGY in (kind, before[0]) else kind or before[0]
-                    label = min(label, before[1]) if label and before[1] else label or before[1]
-                    last = max((each for each in (last, before[2]) if each), default=None)
+                known_kind, known_label, known_last = named.get(key) or (kind, label, last)
+                if kind != known_kind:
+                    kind = STRATEGY if STRATEGY in (kind, known_kind) else kind or known_kind
+                if label != known_label:
+                    label = min(filter(None, (label, known_label)))
+                if last is None or (known_last is not None and known_last > last):
+                    last = known_last
                 named[key] = (kind, label, last)
         # Always in the order of the key: two workers that add to the same items at once must not
         # wait for each other in a circle.
@@ -173,26 +178,18 @@ class Ledger:
         return {(row[1], row[2], row[3]): row[0] for row in found}
 
     def _post(self, project_id: int, receipt: LedgerReceipt, sign: int) -> None:
-        bases, sums = self._bases[project_id], self._sums
-        weights: dict[tuple[int, float], float] = {}
+        weighing, sums = self._weighing, self._sums
+        seen = self._seen if sign > 0 else self._lost[project_id]
         for item, cell, n, value, before in receipt.rows:
-            number = subject_of(cell)
-            weight = weights.get((number, before))
-            if weight is None:
-                basis = self._by_number[number].basis(bases)
-                weight = 1.0 if basis is None else basis.weight(receipt.ended_at - before)
-                weights[number, before] = weight
-            by = receipt.speaker if self._by_number[number].by_speaker else EVERYBODY
-            total = sums.get((item, by, cell))
-            if total is None:
-                total = sums[item, by, cell] = [0, 0.0]
+            ended_at = receipt.ended_at - before
+            basis, by_speaker = weighing[project_id, subject_of(cell)]
+            key = item, receipt.speaker if by_speaker else EVERYBODY, cell
+            total = sums.setdefault(key, [0, 0.0])
             total[0] += sign * n
-            total[1] += sign * value * weight
-            if cell not in UNSEEN:
-                seen = self._seen if sign > 0 else self._lost[project_id]
-                ended_at = receipt.ended_at - before
-                if seen.get(item, ended_at) <= ended_at:
-                    seen[item] = ended_at
+            if value:
+                total[1] += sign * (value if basis is None else value * basis.weight(ended_at))
+            if cell not in UNSEEN and seen.get(item, ended_at) <= ended_at:
+                seen[item] = ended_at
 
     def post(self, project_id: int, counted: Iterable[LedgerReceipt]) -> None:
         """Count receipts that are on record, again or for the first time."""

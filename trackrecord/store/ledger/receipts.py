@@ -5,7 +5,7 @@ A receipt is there as long as what it says counts, and no longer.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -26,8 +26,7 @@ _decode = msgspec.msgpack.Decoder(list[int | float]).decode
 Counted = tuple[int, int, int, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerReceipt:
+class LedgerReceipt(msgspec.Struct, frozen=True, gc=False):
     """The addition by one report, or by several that were removed.
 
     Attributes:
@@ -51,10 +50,7 @@ class LedgerReceipt:
 
 def pack(speaker: int, rows: Iterable[Counted]) -> bytes:
     """Return the body of a receipt."""
-    flat: list[float] = [speaker]
-    for row in rows:
-        flat += row
-    return _encode(flat)
+    return _encode([speaker, *chain.from_iterable(rows)])
 
 
 def unpack(body: bytes) -> tuple[int, tuple[Counted, ...]]:

@@ -3,15 +3,20 @@
 A further subject is a function, which yields the rows of an outcome, and a line in `SUBJECTS`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import floor
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from trackrecord.learning.criteria.weights import NAMED_VALUE, feedback_value
 from trackrecord.learning.numbers.decay import DAY, Bases, DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict, verdict_on_patterns
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+if TYPE_CHECKING:
+    # Who only reads scores nothing.
+    from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 SPEAKER_ITEM, PATTERN, CRITERION, DAY_ITEM = 0, 1, 2, 3
 # Whose totals are not kept apart.
@@ -22,6 +27,9 @@ VERIFIED, CLAIMED, TOLD = 0, 4, 8
 _VERDICTS: Final = (Verdict.HELPFUL, Verdict.NEUTRAL, Verdict.HARMFUL)
 _CELL_OF: Final = {verdict: cell for cell, verdict in enumerate(_VERDICTS)}
 _CELL_NAMED: Final = {verdict.value: cell for verdict, cell in _CELL_OF.items()}
+_CELL_OF_SUCCESS: Final = {
+    success: _CELL_OF[verdict_on_patterns(success=bool(success))] for success in (True, False, None)
+}
 _CELLS: Final = 16
 
 # The item's name, the cell in its subject, what it weighs, how the item is spelled and of what kind
@@ -53,8 +61,7 @@ class CountedSubject:
 def _patterns(outcome: ScoredOutcome) -> Iterator[Row]:
     if outcome.verdict is None:
         return
-    verdict = verdict_on_patterns(success=bool(outcome.success))
-    cell = _CELL_OF[verdict] + (CLAIMED if outcome.is_claim else VERIFIED)
+    cell = _CELL_OF_SUCCESS[outcome.success] + (CLAIMED if outcome.is_claim else VERIFIED)
     for touch in outcome.touches:
         yield touch.slug, cell, 1, touch.content, touch.kind
 

@@ -1,19 +1,23 @@
 """Outcomes on record: the entries that each is joined from, and the commits that it names."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, literal, or_, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.join import OutcomeEntry
-from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.upsert import insert_rows
 from .tables import outcome_commits, outcome_entries, outcomes
+
+if TYPE_CHECKING:
+    from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 OUTCOME_IS_CURRENT: Final[ColumnElement[bool]] = outcomes.c.replaced_at == 0
 

@@ -14,7 +14,7 @@ from sqlalchemy import Column, Connection, Double, LargeBinary, String, Text, in
 
 from trackrecord.wire.subject import Subject
 
-from ..database.leases import advisory_lock, shared_lock
+from ..database.leases import advisory_lock, shared_locks
 from ..database.metadata import Id, table
 from ..database.upsert import insert_rows
 
@@ -54,8 +54,7 @@ def lock_project(connection: Connection, project: str) -> None:
 
 def share_projects(connection: Connection, names: Iterable[str]) -> None:
     """Lock these projects against being forgotten until the transaction ends."""
-    for name in sorted(set(names)):
-        shared_lock(connection, _lock_key(name))
+    shared_locks(connection, [_lock_key(name) for name in sorted(set(names))])
 
 
 def _lock_key(project: str) -> int:

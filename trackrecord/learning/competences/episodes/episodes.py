@@ -62,7 +62,7 @@ def procedure_of(
         for call in in_order(calls)
         if call.tool and call.actor != USER and (name := call.tool.strip())
     ]
-    order = tuple(names) if rules.keep_repeats else tuple(dict.fromkeys(names))
+    order = tuple(names if rules.keep_repeats else dict.fromkeys(names))
     if not order:
         return NoProcedure.NO_TOOLS
     if len(order) > MAX_TOOLS:
@@ -78,7 +78,7 @@ def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of
     dependencies is broken at the first of the calls that are left.
     """
-    if not any(call.depends_on for call in calls):
+    if not [call for call in calls if call.depends_on]:
         return calls
     waits_for = _dependencies(calls)
     followers: list[list[int]] = [[] for _ in calls]

@@ -85,7 +85,9 @@ class EpisodeTally:
         else:
             self.failures += 1
             self.failed_speakers[episode.speaker] += 1
-        self._add_duration(episode.duration_ms)
+        if episode.duration_ms is not None:
+            self.latency_sum_ms += episode.duration_ms
+            self.latency_count += 1
         self._add_use(episode.ended_at)
         if episode.signal is not None:
             by_signal = self.trigger_successes if episode.success else self.trigger_failures
@@ -129,11 +131,6 @@ class EpisodeTally:
         self.failure_modes.update(other.failure_modes)
         self.speakers.update(other.speakers)
         self.failed_speakers.update(other.failed_speakers)
-
-    def _add_duration(self, duration_ms: int | None) -> None:
-        if duration_ms is not None:
-            self.latency_sum_ms += duration_ms
-            self.latency_count += 1
 
     def _add_use(self, at: float) -> None:
         if self.last_used_at is None or at > self.last_used_at:

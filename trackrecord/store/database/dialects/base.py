@@ -132,8 +132,8 @@ class Dialect(ABC):
         return column
 
     @abstractmethod
-    def shared_lock(self, connection: Connection, key: int) -> None:
-        """Serialise with who takes the advisory lock of the key, but not with who shares it."""
+    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:
+        """Serialise with who takes the advisory lock of a key, but not with who shares it."""
 
     @abstractmethod
     def load(

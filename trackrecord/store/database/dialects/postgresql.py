@@ -232,9 +232,10 @@ class PostgreSQL(Dialect):
         """Name the collation: the database's own may be that of a language."""
         return collate(column, "C")
 
-    def shared_lock(self, connection: Connection, key: int) -> None:
-        """Take a shared lock of the transaction."""
-        connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": key})
+    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:
+        """Take shared locks of the transaction, all in one statement."""
+        statement = "SELECT pg_advisory_xact_lock_shared(key) FROM unnest(%b::bigint[]) AS key"
+        connection.exec_driver_sql(statement, (list(keys),))
 
     def load(
         self,

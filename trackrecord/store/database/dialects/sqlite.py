@@ -35,8 +35,9 @@ from trackrecord.process.sqlite_files import connect, distrust_schema, use_write
 
 from .base import Dialect, Extra
 
-# SQLite builds allow 32,766 parameters in a statement, or more.
-_MOST_PARAMETERS = 32_000
+# Of a few sizes, which the driver keeps compiled: compiling takes as long as running. SQLite builds
+# allow 32,766 parameters in a statement, or more.
+_ROWS_AT_ONCE = (512, 64, 8, 1)
 # Four times the size from which on SQLite copies the log's pages (1,000 of them).
 LARGEST_LOG = 64 * 1024 * 1024
 # Counting looks at every page: some 0.4 s for a gigabyte.
@@ -125,7 +126,7 @@ class SQLite(Dialect):
         conflict: str,
         returning: Sequence[Column[Any]],
     ) -> Sequence[Row[Any]]:
-        """Run one statement for all rows, or one for as many as it has parameters for.
+        """Run one statement for all rows; one for some of them at a time where they are answered.
 
         Handed to the driver as they are: SQLAlchemy's own way takes twice as long for each row.
         """
@@ -136,11 +137,13 @@ class SQLite(Dialect):
             return []
         tail = f"{conflict} RETURNING {', '.join(column.name for column in returning)}"
         found: list[Row[Any]] = []
-        step = _MOST_PARAMETERS // len(columns)
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            statement = f"{head} {', '.join([marks] * len(part))} {tail}"
-            found += connection.exec_driver_sql(statement, tuple(chain.from_iterable(part)))
+        start = 0
+        for count in _ROWS_AT_ONCE:
+            statement = f"{head} {', '.join([marks] * count)} {tail}"
+            while start + count <= len(rows):
+                part = chain.from_iterable(rows[start : start + count])
+                found += connection.exec_driver_sql(statement, tuple(part)).all()
+                start += count
         return found
 
     def repeatable_read(self, connection: Connection) -> None:
@@ -149,7 +152,7 @@ class SQLite(Dialect):
     def advisory_lock(self, connection: Connection, key: int) -> None:
         """Do nothing: a writing transaction is alone."""
 
-    def shared_lock(self, connection: Connection, key: int) -> None:
+    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:
         """Do nothing: a writing transaction is alone."""
 
     def load(
