@@ -12,13 +12,14 @@ from sqlalchemy import Engine, select
 
 from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.errors import InvalidEntry
+from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import Repository
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.kinds import KINDS, decoder_of
-from trackrecord_cli.commands.maintain import dead_
+from trackrecord_cli.resource_commands import declared
 from trackrecord_worker.learning.drain import ENTRY_KINDS
 from trackrecord_worker.services import Services
 
@@ -187,7 +188,7 @@ def test_reasons_never_repeat_content(
 def replay(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
     for name, value in settings.as_environment().items():
         monkeypatch.setenv(name, value)
-    result = click.testing.CliRunner().invoke(dead_.command, ["replay", *arguments])
+    result = click.testing.CliRunner().invoke(declared(DEAD_LETTERS), ["replay", *arguments])
     assert result.exit_code == 0, result.output
     return result.output
 

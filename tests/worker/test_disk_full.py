@@ -92,7 +92,7 @@ def test_up_on_a_full_disk(settings: Settings) -> None:
     )
     assert refused.returncode == 3
     assert refused.stderr.splitlines()[-1] == (
-        f"trackrecord: the disk of {settings.home} is full: free some of it, then start again"
+        f"trackrecord: the disk of {settings.home} is full: make room, then start again"
     )
     ballast.unlink()
     again = Up(settings)

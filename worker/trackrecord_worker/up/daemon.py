@@ -365,10 +365,10 @@ class Daemon:
             self._wait_until_learning()
         except (ServerUnavailable, OSError) as error:
             self.stop()
-            if self._has_room():
+            if not self._is_short_of_room():
                 raise
             # Whatever ended first: it names what it missed, not why.
-            message = f"the disk of {self.settings.home} is full: free some of it, then start again"
+            message = f"the disk of {self.settings.home} is full: make room, then start again"
             raise ServerUnavailable(message) from error
         except BaseException:
             self.stop()
@@ -508,17 +508,17 @@ class Daemon:
             _log.info("disk_has_room_again", home=str(self.settings.home), free_bytes=free)
         return not self._is_disk_full
 
-    def _is_short_of_room(self) -> bool:
-        """Return whether the disk may have been too full for one large write."""
+    def _is_short_of_room(self, need: int = 1) -> bool:
+        """Return whether the disk has less room than so many times what counts as little."""
         with contextlib.suppress(OSError):
             free, little = free_share(self.settings.home)
-            return free < _LARGE_WRITE * little
+            return free < need * little
         return False
 
     def _revive_redis(self, server: EmbeddedRedis) -> None:
         lived_s = time.monotonic() - self._redis_started_at
         pause_s = self._redis_restarts.note_end(lived_s=lived_s, was_up=self._is_up)
-        if pause_s is None and self._is_up and self._is_short_of_room():
+        if pause_s is None and self._is_up and self._is_short_of_room(_LARGE_WRITE):
             pause_s = LONGEST_PAUSE_S
         if pause_s is None:
             message = f"the embedded Redis keeps ending; see {server.folder / 'redis.log'}"
