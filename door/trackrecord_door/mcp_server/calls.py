@@ -56,7 +56,7 @@ def recall(
     """
     task_id = None
     if isinstance(arguments, ReportedRecallArguments):
-        task_id = arguments.task_id or _new_task_id()
+        task_id = arguments.task_id or new_id()
     answer = trackrecord.rankings(
         project=project,
         task=arguments.task,
@@ -212,10 +212,6 @@ def _entries(answer: Rankings) -> list[Entry]:
 
 def _outcome_id(task_id: str) -> str:
     return f"mcp-{sha256(task_id.encode()).hexdigest()[:_ID_CHARS]}"
-
-
-def _new_task_id() -> str:
-    return new_id()
 
 
 def _delivery_problem() -> str | None:

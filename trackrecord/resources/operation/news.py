@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.numbers.decay import DAY
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line, quoted
 from trackrecord.learning.text.times import iso
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from trackrecord.settings.agent_settings import AgentSettings
     from trackrecord.store.patterns.transitions import RecentTransition
 
-_DAY_S: Final = 86_400.0
 _LONGEST_SHOWN: Final = 200
 # Two command lines, each within the bounds of a hint.
 _LONGEST_DEFECT: Final = 800
@@ -101,7 +101,7 @@ def list_news(
     until = time.time()
     start = moment_of(since)
     if start is None:
-        start = until - _DAY_S
+        start = until - DAY
     if start > until:
         message = "since must not be later than now"
         raise InvalidRequest(message)

@@ -531,7 +531,6 @@ def _answers(
     found: Sequence[tuple[RunOnRecord, Outcome]],
     at: float | None,
 ) -> list[RunAnswer]:
-
     ids = [report.outcome_id for report, _ in found]
     amendments = _amendments(connection, project_row(connection, project), ids, at)
     return [

@@ -363,15 +363,12 @@ class Daemon:
                 child.start(self._lock.fileno())
             self._note_pids()
             self._wait_until_learning()
-        except (ServerUnavailable, OSError) as error:
+        except BaseException as error:
             self.stop()
-            if not self._is_short_of_room():
-                raise
-            # Whatever ended first: it names what it missed, not why.
-            message = f"the disk of {self.settings.home} is full: make room, then start again"
-            raise ServerUnavailable(message) from error
-        except BaseException:
-            self.stop()
+            if isinstance(error, (ServerUnavailable, OSError)) and self._is_short_of_room():
+                # Whatever ended first: it names what it missed, not why.
+                message = f"the disk of {self.settings.home} is full: make room, then start again"
+                raise ServerUnavailable(message) from error
             raise
 
     def accompany(self, name: str, command: Sequence[str], descriptors: Sequence[int]) -> None:

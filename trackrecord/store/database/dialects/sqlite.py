@@ -139,6 +139,8 @@ class SQLite(Dialect):
         found: list[Row[Any]] = []
         start = 0
         for count in _ROWS_AT_ONCE:
+            if start + count > len(rows):
+                continue
             statement = f"{head} {', '.join([marks] * count)} {tail}"
             while start + count <= len(rows):
                 part = chain.from_iterable(rows[start : start + count])
