@@ -21,7 +21,7 @@ from trackrecord_cli.main import run
 
 _NOBODY = 65_534
 
-_ROUNDS, _AT_ONCE = 4, 12
+_ROUNDS, _AT_ONCE = 2, 12
 
 
 def _rounds_of_twelve(postgres_url: str | None) -> None:
@@ -69,7 +69,7 @@ def test_twelve_first_commands_at_once(empty_store_url: str) -> None:
 
 def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
     """However long it takes: the engine's own patience with a lock is for what takes moments."""
-    slow, quick = (connect_store(empty_store_url, timeout_s=each) for each in (20.0, 0.05))
+    slow, quick = (connect_store(empty_store_url, timeout_s=each) for each in (60.0, 0.3))
     begun = threading.Event()
 
     def make_slowly() -> None:
@@ -79,7 +79,7 @@ def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
             connection.execute(text("DROP TABLE begun"))
             advisory_lock(connection, LOCK_KEY)
             begun.set()
-            time.sleep(20 * 0.05)
+            time.sleep(5 * 0.3)
 
     maker = threading.Thread(target=make_slowly)
     maker.start()

@@ -8,7 +8,7 @@ import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
-_PATIENCE_S = 100.0
+_PATIENCE_S = 240.0
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
     [
