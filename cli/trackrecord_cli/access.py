@@ -168,7 +168,7 @@ def say_removed(
     Returns:
         What the answer's JSON object has of it.
     """
-    from trackrecord.resources.access.project_rows import removed_from_answer
+    from trackrecord.resources.access.removed import removed_from_answer
     from trackrecord.resources.declaration.resource import may_lack
 
     needed = may_lack(rests_on, asked, is_whole=is_whole)

@@ -2,13 +2,18 @@
 
 from typing import Any, Final
 
-# Until logs are configured.
-level: list[str] = []
+# Of logs that are not configured yet.
+_level: str | None = None
 
 
-def configure_late(lowest: str) -> None:
-    """Configure logs, as `configure_logs` does, with the first line that a `LateLog` writes."""
-    level[:] = [lowest]
+def configure_late(level: str | None) -> None:
+    """Configure logs, as `configure_logs` does, with the first line that a `LateLog` writes.
+
+    Args:
+        level: the lowest level that is logged; None: they are configured.
+    """
+    global _level
+    _level = level
 
 
 class LateLog:
@@ -24,8 +29,8 @@ class LateLog:
     def __getattr__(self, method: str) -> Any:  # noqa: ANN401 - the method of a structlog's logger
         import structlog
 
-        if level:
+        if _level:
             from .logs import configure_logs
 
-            configure_logs(level[0])
+            configure_logs(_level)
         return getattr(structlog.get_logger(self._name), method)

@@ -12,7 +12,7 @@ import structlog
 
 from trackrecord.learning.text.inert import visible
 
-from . import late_log
+from .late_log import configure_late
 
 _SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
@@ -30,7 +30,7 @@ def configure_logs(level: str = "info") -> None:
     Args:
         level: the lowest level that is logged: debug, info, warning or error.
     """
-    late_log.level.clear()
+    configure_late(None)
     on_terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
         terminal_renderer() if on_terminal else structlog.processors.JSONRenderer(ensure_ascii=True)
@@ -62,8 +62,10 @@ def configure_logs(level: str = "info") -> None:
         "celery.worker.consumer.connection", "alembic",
     ):  # fmt: skip
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    # Its one warning: a worker that is stopping gives back a wake-up that it was just handed.
-    logging.getLogger("kombu.transport.virtual.base").setLevel(logging.ERROR)
+    # The one warns that a worker that is stopping gives back a wake-up that it was just handed, the
+    # other what a later Celery will do when Redis goes away.
+    for name in ("kombu.transport.virtual.base", "py.warnings"):
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def terminal_renderer() -> structlog.typing.Processor:

@@ -238,7 +238,7 @@ class Answerer:
 
     def _removed(self, arguments: Mapping[str, Any], needed: Collection[RestsOn]) -> str:
         """Return what the answer lacks because retention has removed it."""
-        from trackrecord.resources.access.project_rows import removed_from_answer
+        from trackrecord.resources.access.removed import removed_from_answer
         from trackrecord.store.database.engine import reading
 
         with reading(self._floor.engine) as connection:

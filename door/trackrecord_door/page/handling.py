@@ -97,7 +97,7 @@ def _show(service: QueryService, request: Request, view: View) -> Response:
 
 def _removed(asked: PageRequest, view: View, shown: PageView) -> str:
     """Return what a page lacks because retention has removed it."""
-    from trackrecord.resources.access.project_rows import removed_from_answer
+    from trackrecord.resources.access.removed import removed_from_answer
 
     question = {"text": asked.query.get("text")}
     needed = may_lack(view.rests_on, question, is_whole=shown.is_whole)

@@ -99,7 +99,7 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "settings.daemon_settings", "learning.advice.lessons.find",
-    "resources.access.project_rows", "resources.access.short_ids",
+    "resources.access.removed", "resources.access.short_ids",
     "resources.experience.found_commands", "resources.experience.sourced_lessons",
     "resources.experience.pattern_standings", "resources.figures.explain",
     "resources.prompt_documents.changing", "resources.reports.run_exposures",

@@ -6,7 +6,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.store.outcomes.tables import outcomes
 
-from .project_rows import outcomes_removed
+from .removed import outcomes_removed
 from .short_ids import ids_near, nearest_id
 
 

@@ -17,8 +17,8 @@ from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
-from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.access.removed import outcomes_removed
 from trackrecord.resources.access.short_ids import (
     ids_beginning_with,
     ids_near,

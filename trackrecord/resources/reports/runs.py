@@ -578,7 +578,7 @@ def runs_of_commit(connection: Connection, project: str, commit: str) -> list[Ru
     """
     found = read_runs(connection, project, wanted=RunFilter(commit=commit))
     if not found:
-        from trackrecord.resources.access.project_rows import outcomes_removed
+        from trackrecord.resources.access.removed import outcomes_removed
 
         message = f"no run of project {project!r} made commit {commit!r}"
         hint = outcomes_removed(connection, project_row(connection, project))
@@ -602,7 +602,7 @@ def find_run(
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import texts_removed
+    from trackrecord.resources.access.removed import texts_removed
     from trackrecord.store.advice.run_records import noted_runs, report_of_run
 
     from .run_exposures import exposures_of_run
@@ -652,7 +652,7 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import outcomes_removed
+    from trackrecord.resources.access.removed import outcomes_removed
     from trackrecord.resources.access.short_ids import (
         only_match,
         run_ids_by_parts,

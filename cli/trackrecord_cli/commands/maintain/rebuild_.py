@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from trackrecord.process.logs import configure_logs
-from trackrecord.resources.access.project_rows import removed_notes
 from trackrecord.resources.access.project_store import project_row
+from trackrecord.resources.access.removed import removed_notes
 from trackrecord.resources.operation.status import counted
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.database.engine import writing
