@@ -185,10 +185,8 @@ def _noted(lock: TextIO) -> RunningUp:
 
 def _is_alive(pid: int) -> bool:
     """Return whether a process with this id runs, whichever user owns it."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
+    with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(PermissionError):
+            os.kill(pid, 0)
         return True
-    return True
+    return False
