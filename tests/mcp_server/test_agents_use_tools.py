@@ -195,6 +195,8 @@ def test_a_failed_command_is_answered_with_what_is_known_of_it(served, tmp_path)
             text, found = await recalled(client, told, **failed)
             assert text.startswith(told)
             assert found["context"].startswith(told)
+            _, found = await text_of(client, "recall", **failed, budget=50)
+            assert len(told) / 4 < found["tokens"] <= 50  # what is told of the command counts, too
             # Whoever asks is answered each time; nothing is said of what did not fail.
             assert (await text_of(client, "recall", **failed))[1]["context"].startswith(told)
             for other in ({"task": TASK}, failed | {"failed_command": "bun run build"}):

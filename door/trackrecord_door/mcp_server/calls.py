@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trackrecord
 from trackrecord.errors import InvalidRequest, ServerUnavailable, TrackrecordError
+from trackrecord.prompt.question.rules import ContextRules
 from trackrecord_producers.bodies.body import build_body
 from trackrecord_producers.delivery.ids import new_id
 
@@ -57,20 +59,20 @@ def recall(
     task_id = None
     if isinstance(arguments, ReportedRecallArguments):
         task_id = arguments.task_id or new_id()
+    hint, of_hint = _hint(project, arguments)
     answer = trackrecord.rankings(
         project=project,
         task=arguments.task,
-        budget=arguments.budget,
+        budget=max(0, arguments.budget - of_hint),
         task_id=task_id,
         source=source,
     )
     problem = _problem(answer)
-    hint = _hint(project, arguments)
     context = "\n\n".join(filter(None, (hint, answer.prompt)))
     document = Recalled(
         project=answer.project,
         context=context,
-        tokens=answer.tokens,
+        tokens=answer.tokens + of_hint,
         entries=_entries(answer),
         task_id=task_id,
         problem=problem,
@@ -80,13 +82,14 @@ def recall(
     return ToolAnswer("\n\n".join(filter(None, lines)), document)
 
 
-def _hint(project: str, arguments: RecallArguments) -> str:
-    """Return what is known of a command that has just failed; "" for nothing."""
+def _hint(project: str, arguments: RecallArguments) -> tuple[str, int]:
+    """Return what is known of a command that has just failed, "" for nothing, and its tokens."""
     if not arguments.failed_command:
-        return ""
+        return "", 0
     from trackrecord_producers.prompting.failure_call import known_of_failure
 
-    return known_of_failure(arguments.failed_command, arguments.error, project=project)
+    hint = known_of_failure(arguments.failed_command, arguments.error, project=project)
+    return hint, ceil(len(hint) * ContextRules().markdown_ratio)
 
 
 def remember(
@@ -130,7 +133,7 @@ def report_outcome(
     }
     fields = {
         # Of one task there is one report: another one amends it.
-        "outcome_id": _outcome_id(arguments.task_id),
+        "outcome_id": f"mcp-{sha256(arguments.task_id.encode()).hexdigest()[:_ID_CHARS]}",
         "task_id": arguments.task_id,
         "success": arguments.success,
         "project": project,
@@ -210,17 +213,13 @@ def _entries(answer: Rankings) -> list[Entry]:
     ]
 
 
-def _outcome_id(task_id: str) -> str:
-    return f"mcp-{sha256(task_id.encode()).hexdigest()[:_ID_CHARS]}"
-
-
 def _delivery_problem() -> str | None:
     """Wait until the report is safe; return the problem of its delivery, None if there is none."""
     before = trackrecord.stats().spooled
     if not trackrecord.flush(_PATIENCE_S):
         return "it waits to be delivered"
-    is_spooled = trackrecord.stats().spooled > before
-    return "redis is unavailable, so it waits in the spool" if is_spooled else None
+    waits = "redis is unavailable, so it waits in the spool"
+    return waits if trackrecord.stats().spooled > before else None
 
 
 def _sentence(said: str, problem: str | None) -> str:

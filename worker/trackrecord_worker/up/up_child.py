@@ -18,7 +18,6 @@ _COLLECT_AFTER = 50_000
 # would colour tracebacks, redis-py would count its calls. It is a tenth of a process's memory.
 _UNUSED: Final = ("rich", "opentelemetry")
 _USERS: Final = ("structlog", "redis")
-_AS_ROOT = "You're running the worker with superuser privileges"
 
 
 def main() -> None:
@@ -26,7 +25,7 @@ def main() -> None:
     end_with(int(sys.argv.pop(1)))
     gc.set_threshold(_COLLECT_AFTER)
     # Celery warns root of messages that run code when they are unpickled: ours are JSON alone.
-    warnings.filterwarnings("ignore", _AS_ROOT)
+    warnings.filterwarnings("ignore", "You're running the worker with superuser privileges")
     with _without(_UNUSED):
         for name in _USERS:
             import_module(name)

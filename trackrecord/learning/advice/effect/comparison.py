@@ -178,7 +178,7 @@ def fewest_tasks(measure: Measure, given: ArmMean, withheld: ArmMean) -> tuple[f
 
 def _fewest(rate: float, both: float) -> float:
     variance = max(rate * (1.0 - rate), both * (1.0 - both))
-    return max(FEWEST, _FEWEST_BY_VARIANCE / variance) if variance > 0.0 else inf
+    return _FEWEST_BY_VARIANCE / variance if variance > 0.0 else inf
 
 
 def _variances(cells: list[_Cell]) -> tuple[float, float]:

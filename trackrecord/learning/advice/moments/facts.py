@@ -133,7 +133,7 @@ class UsualLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     Attributes:
         kind: what it checks, or what work it does.
         line: the line.
-        sessions: in how many of the last sessions it ran with success.
+        sessions: in how many of the last sessions it ran.
         of: how many these are: the last twenty in which something was checked, or all.
     """
 

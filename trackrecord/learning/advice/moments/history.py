@@ -412,7 +412,7 @@ class CallHistory:
         return any(fits(f"/{path}") for places in self._files.values() for path in places)
 
     def _usual_lines(self, told: Mapping[str, Sequence[KnownLine]]) -> tuple[UsualLine, ...]:
-        """Return, of each kind, the line that most of the last sessions ran with success.
+        """Return, of each kind, the line that most of the last sessions ran.
 
         Args:
             told: by kind, the lines that agents may read.
