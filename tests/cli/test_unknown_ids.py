@@ -1,10 +1,9 @@
 """A mistyped id, task or project is said to be unknown, with the nearest one, by every command."""
 
-import click
 import pytest
 import redis
 
-from trackrecord_cli.main import cli
+from tests.cli.command_tree import leaves
 
 # Each command that takes an id, with the kind of id; MISTYPED stands for it.
 SIGNED = ("--by", "me", "--reason", "why")
@@ -118,22 +117,44 @@ def mistyped(some_id: str) -> str:
     raise AssertionError(some_id)
 
 
-def test_a_mistyped_id_is_told_the_nearest_one(known, trackrecord, project):
-    """In one line with exit status 1, and in JSON as `nearest`; nothing is changed."""
+def test_an_id_that_is_not_on_record(known, trackrecord, project):
+    """A slip is told the nearest id, and what is like none where the ids are; nothing is changed.
+
+    In one line with exit status 1, and in JSON as `nearest`. The same for a mistyped project.
+    """
     wrong = []
     for kind, *command in TABLE:
-        given = [mistyped(known[kind]) if each == "MISTYPED" else each for each in command]
         named = OF_NO_PROJECT.get(command[0], ("--project", project, "--json"))
-        ran = trackrecord(*given, *named)
-        is_right = (
-            ran.status == 1
-            and len(ran.err.splitlines()) == 1
-            and f"did you mean {known[kind]!r}?" in ran.err
-            and (not named or ran.json["nearest"] == known[kind])
+
+        def ran(given, *named, command=command):
+            return trackrecord(*(given if each == "MISTYPED" else each for each in command), *named)
+
+        slip = ran(mistyped(known[kind]), *named)
+        is_told = f"did you mean {known[kind]!r}?" in slip.err
+        is_nearest = not named or slip.json["nearest"] == known[kind]
+        if (slip.status, slip.err.count("\n")) != (1, 1) or not (is_told and is_nearest):
+            wrong.append((command, slip))
+        other = ran("%%%", *named)
+        can_be_malformed = command[:2] in (["artifacts", "get"], ["feedback", "give"])
+        is_right = other.status == 1 and other.err.count("`") >= 2
+        is_guessed = "did you mean" in other.err or (
+            other.out and other.json["nearest"] is not None
         )
-        if not is_right:
-            wrong.append((command, ran))
+        is_malformed = can_be_malformed and other.status == 2
+        if not (is_right or is_malformed) or other.err.count("\n") != 1 or is_guessed:
+            wrong.append((command, other))
+        if command[0] not in ("artifacts", "errors", *OF_NO_PROJECT):
+            # Several tests' projects are as near.
+            other = ran(known[kind], "--project", f"{project}x", "--json")
+            if other.status != 1 or not other.json["nearest"].startswith("project-"):
+                wrong.append((command, other))
     assert wrong == []
+    # With the command that lists the task's runs.
+    of_task = trackrecord("runs", "show", known["task"], "--project", project)
+    assert (of_task.status, of_task.out) == (1, "")
+    assert of_task.err.endswith(
+        "; that is the id of a task: `trackrecord runs list --task` shows its runs\n"
+    )
 
 
 def test_the_beginning_of_an_id_is_enough(known, trackrecord, project):
@@ -202,54 +223,6 @@ def test_an_id_of_several_projects(trackrecord, up, project, outcomes_file, monk
     assert [each.json["success"] for each in shown] == [True, False]
 
 
-def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, project):
-    """And no id is guessed."""
-    wrong = []
-    for _, *command in TABLE:
-        given = ["%%%" if each == "MISTYPED" else each for each in command]
-        named = OF_NO_PROJECT.get(command[0], ("--project", project, "--json"))
-        ran = trackrecord(*given, *named)
-        can_be_malformed = command[:2] in (["artifacts", "get"], ["feedback", "give"])
-        is_malformed = can_be_malformed and ran.status == 2
-        is_right = is_malformed or (ran.status == 1 and ran.err.count("`") >= 2)
-        is_guessed = "did you mean" in ran.err or (ran.out and ran.json["nearest"] is not None)
-        if not is_right or len(ran.err.splitlines()) != 1 or is_guessed:
-            wrong.append((command, ran))
-    assert wrong == []
-
-
-def test_the_id_of_a_task_in_place_of_an_outcomes_is_told_apart(known, trackrecord, project):
-    """With the command that lists the task's runs."""
-    ran = trackrecord("runs", "show", known["task"], "--project", project)
-    assert (ran.status, ran.out) == (1, "")
-    assert ran.err.endswith(
-        "; that is the id of a task: `trackrecord runs list --task` shows its runs\n"
-    )
-
-
-def test_a_mistyped_project_is_told_the_nearest_one(known, trackrecord, project):
-    """By every command that reads an id of a project."""
-    wrong = []
-    for kind, *command in TABLE:
-        if command[0] in ("artifacts", "errors", *OF_NO_PROJECT):
-            continue
-        given = [known[kind] if each == "MISTYPED" else each for each in command]
-        ran = trackrecord(*given, "--project", f"{project}x", "--json")
-        # Several tests' projects are as near.
-        if ran.status != 1 or not ran.json["nearest"].startswith("project-"):
-            wrong.append((command, ran))
-    assert wrong == []
-
-
-def _leaves(command, path=()):
-    if isinstance(command, click.Group):
-        ctx = click.Context(command)
-        for name in command.list_commands(ctx):
-            yield from _leaves(command.get_command(ctx, name), (*path, name))
-    else:
-        yield path, command
-
-
 def test_every_command_that_takes_an_id_is_in_the_table():
     """A new one is to be added above."""
     tried = {
@@ -258,7 +231,7 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     tried = {path[:1] if path[0] == "amend" else path for path in tried}
     takes = {
         path
-        for path, command in _leaves(cli)
+        for path, command in leaves()
         for parameter in command.params
         if parameter.name.endswith(("_id", "_ids")) or parameter.name == "ids"
     }

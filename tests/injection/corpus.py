@@ -38,7 +38,7 @@ class Injection(NamedTuple):
 
 
 def injections(orders: int = EACH) -> list[Injection]:
-    """Return the corpus: each carrier with so many orders, and the orders written in other ways."""
+    """Return the corpus: each carrier, and each other way to write, with so many orders."""
     carriers = [each for family in _CARRIERS.values() for each in family]
     pairs = (
         (carrier, _ORDERS[(EACH * place + n) % len(_ORDERS)])
@@ -46,7 +46,9 @@ def injections(orders: int = EACH) -> list[Injection]:
         for n in range(orders)
     )
     found = [Injection(carrier.format(order), order) for carrier, order in pairs]
-    found += [_written(way, order) for n, way in enumerate(_WAYS) for order in _ORDERS[n:40:9]]
+    found += [
+        _written(way, order) for n, way in enumerate(_WAYS) for order in _ORDERS[n:40:9][:orders]
+    ]
     return list(dict.fromkeys(found))
 
 

@@ -12,13 +12,11 @@ import redis
 from tests.injection.corpus import injections
 from trackrecord.settings.settings import Settings
 
-# Each carrier with two orders, or with all seven of them: TESTS_INJECTION_ORDERS=7.
-ORDERS = int(os.environ.get("TESTS_INJECTION_ORDERS", "2"))
-_BY_CARRIER = injections(ORDERS)
-# Mixed, so that each project has strings of all kinds.
-CORPUS = [*_BY_CARRIER[::2], *_BY_CARRIER[1::2]]
-# One string of each carrier as the name of a project; each project costs a worker's time.
-NAMES = tuple(each.text[:128] for each in _BY_CARRIER[::ORDERS])
+# Each carrier with one order, or with all seven of them: TESTS_INJECTION_ORDERS=7.
+ORDERS = int(os.environ.get("TESTS_INJECTION_ORDERS", "1"))
+CORPUS = injections(ORDERS)
+# Strings of every other carrier as names of projects; each project costs a worker's time.
+NAMES = tuple(each.text[:128] for each in CORPUS[:: 2 * ORDERS])
 # A project in which all is as it should be, and what agents say there.
 CALM = "calm"
 _CALM_TEXT = "plain-words"

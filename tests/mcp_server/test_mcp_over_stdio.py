@@ -31,7 +31,8 @@ def test_it_ends_cleanly_and_nothing_that_was_reported_is_lost(server_of, home, 
     server.greet()
     said, is_error = server.call("report_outcome", task_id="build-4711", success=True)
     assert not is_error
-    assert "spool" in said
+    # A slow machine has not found out by then that there is no Redis.
+    assert "spool" in said or "it waits to be delivered" in said
     assert not server.call("remember", text="The cart rounds to whole cents")[1]
     printed, complained = server.end(number)
     assert (server.process.returncode, printed) == (0, b"")
@@ -39,17 +40,6 @@ def test_it_ends_cleanly_and_nothing_that_was_reported_is_lost(server_of, home, 
     assert line.startswith(b"Redis cannot be reached")
     assert "build-4711" in spooled(home)
     assert "whole cents" in spooled(home)
-
-
-def test_it_says_in_one_line_that_redis_is_away(server_of):
-    """An agent goes on without what is known."""
-    server = server_of()
-    server.greet()
-    said, is_error = server.call("recall", task="fix the build")
-    assert is_error
-    (line,) = said.splitlines()
-    assert "redis is unavailable" in line
-    assert "go on without it" in line
 
 
 def test_settings_that_are_wrong_are_told_to_the_agent(server_of):
@@ -63,7 +53,10 @@ def test_settings_that_are_wrong_are_told_to_the_agent(server_of):
 
 
 def test_standard_output_is_the_protocol_and_nothing_else(server_of):
-    """Whatever the client writes: what is not a request, and lines without an end."""
+    """Whatever the client writes: what is not a request, and lines without an end.
+
+    That Redis is away is an answer, too: an agent goes on without what is known.
+    """
     server = server_of()
     server.greet()
     for line in (b"", b"not json", b"[]", b'{"jsonrpc":"2.0"}', b"\xff\xfe", b"x" * 3_000_000):
@@ -71,6 +64,11 @@ def test_standard_output_is_the_protocol_and_nothing_else(server_of):
     said, is_error = server.call("no_such_tool")
     assert is_error
     assert "the tools are recall, remember, report_outcome" in said
+    said, is_error = server.call("recall", task="fix the build")
+    assert is_error
+    (line,) = said.splitlines()
+    assert "redis is unavailable" in line
+    assert "go on without it" in line
     printed, _ = server.end()
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in printed.splitlines())
     assert server.process.returncode == 0

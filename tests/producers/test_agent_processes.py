@@ -74,22 +74,22 @@ def test_parent_and_child_of_a_fork_publish_on_their_own(agent, client, home):
         """
         import os, sys, trackrecord
         trackrecord.publish(task_id="parent-before", success=True)
-        for n in range(20):
+        for n in range(5):
             trackrecord.publish(task_id="parent-waiting", success=True)
             if os.fork() == 0:
                 assert trackrecord.stats().waiting == 0
                 trackrecord.publish(task_id="child", success=True)
                 sys.exit(0 if trackrecord.flush(40) else 1)
         trackrecord.publish(task_id="parent-after", success=True)
-        codes = [os.waitpid(-1, 0)[1] for _ in range(20)]
-        assert codes == [0] * 20, codes
+        codes = [os.waitpid(-1, 0)[1] for _ in range(5)]
+        assert codes == [0] * 5, codes
         """
     )
     _check(done)
     assert _tasks(client, home) == {
         "parent-before": 1,
-        "parent-waiting": 20,
-        "child": 20,
+        "parent-waiting": 5,
+        "child": 5,
         "parent-after": 1,
     }
 
@@ -151,7 +151,7 @@ def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, clie
         threads = [threading.Thread(target=work) for _ in range(3)]
         [thread.start() for thread in threads]
         statuses = []
-        for n in range(50):
+        for n in range(20):
             pid = os.fork()
             if pid == 0:
                 trackrecord.publish(task_id="noise", success="invalid")
@@ -161,11 +161,11 @@ def test_a_fork_from_a_thread_while_others_publish_does_not_deadlock(agent, clie
             statuses.append(os.waitpid(pid, 0)[1])
         go_on = False
         [thread.join() for thread in threads]
-        assert statuses == [0] * 50, statuses
+        assert statuses == [0] * 20, statuses
         """
     )
     assert done.returncode == 0, done.stderr
-    assert _tasks(client, home)["child"] == 50
+    assert _tasks(client, home)["child"] == 20
 
 
 def test_a_childs_copy_does_not_keep_the_parents_spool_file_locked(agent, home):

@@ -92,7 +92,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: int | None) -> None:
     """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
     chance = random.Random(5)
-    rounds, each_round = 4, 600
+    rounds, each_round = 2, 600
     number = rounds * each_round
     settings = load_settings(
         **quick.model_dump(exclude_unset=True) | {"batch_size": 20, "worker_concurrency": processes}

@@ -35,7 +35,7 @@ from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 PROJECTS = ("one", "two", "three")
-COUNT = 900
+COUNT = 600
 NOW = 1_780_000_000.0
 # What outcomes lead to, in whatever order and batches they come.
 COUNTED = (
@@ -46,23 +46,20 @@ COUNTED = (
 pytestmark = pytest.mark.faults
 
 
-@pytest.fixture(params=["PostgreSQL itself", "a pooler"])
+@pytest.fixture
 def hosts(
-    request: pytest.FixtureRequest,
-    home: Path,
-    redis_server: EmbeddedRedis,
-    migrated_postgres_url: str,
+    home: Path, redis_server: EmbeddedRedis, migrated_postgres_url: str
 ) -> Iterator[list[Settings]]:
-    """The settings of five hosts: three with workers, two with agents only."""
-    with ExitStack() as opened:
-        url = migrated_postgres_url
-        if request.param == "a pooler":
-            url = opened.enter_context(pgbouncer(url, "transaction", sessions=8))
+    """The settings of five hosts: three with workers, two with agents only.
+
+    The first and the third one reach PostgreSQL itself, the others by a pooler.
+    """
+    with pgbouncer(migrated_postgres_url, "transaction", sessions=8) as pooled:
         yield [
             load_settings(
                 home=home / f"host{number}",
                 redis_url=f"unix://{redis_server.socket}",
-                database_url=url,
+                database_url=pooled if number % 2 else migrated_postgres_url,
                 database_timeout_s=0.5,
                 worker_concurrency=2,
                 batch_size=25,

@@ -124,25 +124,31 @@ def _up_on(server: Path, folders: pytest.TempPathFactory) -> Iterator[Daemon]:
             daemon.stop()
 
 
+def until_it_is(settings: Settings, *, alive: bool) -> None:
+    """Wait until a worker gives signs of life, or gives none; commands say the same then."""
+    with agent_client(settings) as client:
+        until(lambda: bool(living_on_host(client, settings.keys)) == alive)
+    until(lambda: says_that_it_learns(settings) == alive)
+
+
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("number", range(len(SERVERS)), ids=[path.name for path in SERVERS])
-def test_an_idle_minute_of_up(idle: Idle, number: int, tmp_path: Path) -> None:
-    """It learns after it, and `restore` is refused; stopped, it is said to be dead."""
-    daemon = idle.ups[number]
-    settings = daemon.settings
-    assert isinstance(settings, Settings)
-    assert says_that_it_learns(settings)
-    backup = tmp_path / "backup.db"
-    assert run(settings, "trackrecord_cli", "backup", str(backup)).returncode == 0
-    refused = run(settings, "trackrecord_cli", "restore", str(backup), "--yes")
-    assert refused.returncode != 0
-    with agent_client(settings) as client:
-        assert read_flow(client, settings.keys).workers == 1
-    os.kill(daemon.pids()["worker"], signal.SIGSTOP)
-    until(lambda: not says_that_it_learns(settings), every=1.0)
-    os.kill(daemon.pids()["worker"], signal.SIGCONT)
-    until(lambda: says_that_it_learns(settings), every=1.0)
+def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
+    """On each server it learns after it; stopped, it is said to be dead. `restore` is refused."""
+    homes = [daemon.settings for daemon in idle.ups if isinstance(daemon.settings, Settings)]
+    assert len(homes) == len(SERVERS)
+    for settings in homes:
+        assert says_that_it_learns(settings)
+        with agent_client(settings) as client:
+            assert read_flow(client, settings.keys).workers == 1
+    settings, backup = homes[0], str(tmp_path / "backup.db")
+    assert run(settings, "trackrecord_cli", "backup", backup).returncode == 0
+    assert run(settings, "trackrecord_cli", "restore", backup, "--yes").returncode != 0
+    for number, alive in ((signal.SIGSTOP, False), (signal.SIGCONT, True)):
+        for daemon in idle.ups:
+            os.kill(daemon.pids()["worker"], number)
+        for settings in homes:
+            until_it_is(settings, alive=alive)
 
 
 @pytest.mark.faults
@@ -162,8 +168,8 @@ def test_an_idle_minute_of_a_pool(idle: Idle) -> None:
         until(lambda: "o1" in recorded_ids(engine))
         engine.dispose()
         stopped.resume()
-        os.killpg(idle.worker.pid, signal.SIGSTOP)
-        until(lambda: not says_that_it_learns(settings), every=1.0)
+    os.killpg(idle.worker.pid, signal.SIGSTOP)
+    until_it_is(settings, alive=False)
 
 
 @pytest.mark.faults

@@ -18,7 +18,7 @@ from trackrecord.settings.service_settings import HttpSettings
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
 
-EXAMPLES = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "2"))
 # A seed that is set finds what is found again; `make fuzz` finds something new.
 SEED = int(os.environ.get("TESTS_FUZZ_SEED", "1"))
 PATIENCE_S = 300

@@ -106,11 +106,13 @@ class Browsing:
         """Return what the page says was done."""
         return self.page.inner_text("[role=status]")
 
-    def findings(self) -> list[str]:
-        """Return what axe-core finds serious or critical on the page that is open."""
-        axe = resources.files("axe_playwright_python") / "axe.min.js"
-        self.page.evaluate(axe.read_text(encoding="utf-8"))
-        found: Any = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    def findings(self, *rules: str) -> list[str]:
+        """Return what axe-core finds serious or critical on the page, by all rules or by these."""
+        if not self.page.evaluate("'axe' in window"):
+            axe = resources.files("axe_playwright_python") / "axe.min.js"
+            self.page.evaluate(axe.read_text(encoding="utf-8"))
+        options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
+        found: Any = self.page.evaluate("options => axe.run(document, options)", options)
         return [
             f"{rule['id']}: {rule['help']}: {rule['nodes'][0]['html'][:200]}"
             for rule in found["violations"]

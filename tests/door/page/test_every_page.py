@@ -7,6 +7,9 @@ from tests.door.page.shown_store import FLEET
 from trackrecord_door.page.table import ACTIONS, VIEWS
 from trackrecord_door.page.views import action_named, view_named
 
+# Each page of the table is opened, on a machine that may be busy.
+pytestmark = pytest.mark.timeout(1200)
+
 
 def test_every_page_is_sound(window, shown_store):
     """No errors in the console, no request that fails or leaves, nothing that axe finds serious.
@@ -21,21 +24,26 @@ def test_every_page_is_sound(window, shown_store):
         wrong += [f"{address}, light: {each}" for each in look.findings()]
         wrong += [f"{address}: {each}" for each in look.overflow()]
         with look.in_the_dark():
-            wrong += [f"{address}, dark: {each}" for each in look.findings()]
+            wrong += [f"{address}, dark: {each}" for each in look.findings("color-contrast")]
         with look.on_a_phone():
             wrong += [f"{address}, on a phone: {each}" for each in look.overflow()]
         wrong += [f"{address}: {each}" for each in look.take_wrong()]
     assert wrong == []
 
 
-@pytest.mark.parametrize("place", range(len(VIEWS)), ids=[view.path for view in VIEWS])
-def test_a_view_by_keyboard_alone(window, shown_store, place):
-    """The Tab key comes to all that a pointer can use, and what it comes to is seen.
-
-    The first stop skips to the content; Enter and Space fold, and press the first button.
-    """
+def test_every_view_by_keyboard_alone(window, shown_store):
+    """The Tab key comes to all that a pointer can use, and what it comes to is seen."""
     look = window()
-    address = [*addresses(shown_store, FLEET)][place]
+    for address in addresses(shown_store, FLEET):
+        look.open(address)
+        assert (address, look.tabbed()) == (address, [])
+    assert look.take_wrong() == []
+
+
+def test_what_all_views_have_by_keyboard_alone(window):
+    """The first stop skips to the content; Enter and Space fold, and press the first button."""
+    look = window()
+    address = f"/runs?project={FLEET}"
     look.open(address)
     look.page.keyboard.press("Tab")
     assert look.page.evaluate("document.activeElement.matches('.skip')")
@@ -50,7 +58,6 @@ def test_a_view_by_keyboard_alone(window, shown_store, place):
         is_open = not is_open
         assert folded.evaluate("each => each.open") == is_open
     look.open(address)
-    assert look.tabbed() == []
     for key in ("Enter", "Space"):
         look.come_to(look.page.locator("button").first)
         with look.page.expect_navigation():

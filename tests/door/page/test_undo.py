@@ -110,30 +110,25 @@ def _told(store, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", ["the agent's context", "a list", "the page"])
-def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind, place):
-    """By its words, or by the id beside them; the page has a button there."""
+def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind):
+    """By its words, as in an agent's context, or by its id; the page has a button of it."""
     told = _told(project, kind)
     words = KINDS[kind][1] or told
     assert words in told
+    path = "/lessons" if kind == "a lesson" else "/commands"
+    _, page = get(page_door, path, project=OWN, state="all", q=words)
+    buttons = re.findall(rf'action="{path}/dismiss.*?name="id" value="(\w+)"', page, re.DOTALL)
     with project.calls(OWN):
-        given = [words]
-        if place != "the agent's context":
-            facts = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
-            given = [x.id for x in facts if words in f"{getattr(x, 'line', '')} {x.text}"]
-        if place == "the page":
-            path = "/lessons" if kind == "a lesson" else "/commands"
-            _, page = get(page_door, path, project=OWN, state="all", q=words)
-            button = rf'action="{path}/dismiss.*?name="id" value="(\w+)"'
-            buttons = re.findall(button, page, re.DOTALL)
-            given = [name for name in given if name in buttons]
-            assert given, page
-        assert given
-        try:
-            for each in given:
-                assert dismiss_lesson(each, by="mia").changed
-            assert words not in _told(project, kind)
-        finally:
-            for each in given:
-                restore_lesson(each, by="mia")
+        facts = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
+        ids = [x.id for x in facts if words in f"{getattr(x, 'line', '')} {x.text}"]
+        assert ids
+        assert {*ids} & {*buttons}, page
+        for given in ([words], [each for each in ids if each in buttons]):
+            try:
+                for each in given:
+                    assert dismiss_lesson(each, by="mia").changed
+                assert words not in _told(project, kind)
+            finally:
+                for each in given:
+                    restore_lesson(each, by="mia")
     assert _told(project, kind) == told
