@@ -34,11 +34,9 @@ def port() -> int:
 def settings(port: int) -> dict[str, str]:
     """The settings of the person: another port, and nothing is waited for as long as usual."""
     return {
-        "TRACKRECORD_HTTP__PORT": str(port),
-        "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
-        "TRACKRECORD_HOOKS__CATCH_UP_S": "5",
-        "TRACKRECORD_TRACES__IDLE_S": "3",
-    }
+        "TRACKRECORD_HTTP__PORT": str(port), "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
+        "TRACKRECORD_HOOKS__CATCH_UP_S": "5", "TRACKRECORD_TRACES__IDLE_S": "3",
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="session")

@@ -127,11 +127,9 @@ def test_an_agent_that_was_installed_for_remembers(name, live_with_mcp, workplac
     project = f"{name}-remembers"
     place = workplace(project)
     printed, requests = played(
-        AGENTS[name],
-        place,
-        {ASKED: (_MEANWHILE, Use("remember", {"text": FACT}), Say("I shall remember it."))},
-        ASKED,
-    )
+        AGENTS[name], place,
+        {ASKED: (_MEANWHILE, Use("remember", {"text": FACT}), Say("I shall remember it."))}, ASKED,
+    )  # fmt: skip
     assert INSTRUCTIONS in requests[-1], printed
     assert "report_outcome" not in requests[-1]
     rankings = ("rankings", "--project", project, "--format", "prompt")

@@ -18,10 +18,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        timeout=200,
-    )
+        cwd=ROOT, check=True, capture_output=True, timeout=200,
+    )  # fmt: skip
     (made,) = folder.glob("*.whl")
     return made
