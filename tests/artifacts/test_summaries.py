@@ -51,18 +51,22 @@ DOCUMENT = json.dumps({"results": [{"id": 1}, {"id": 2}], "total": 2, "meta": {"
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (DOCUMENT, OutputKind.JSON), (b" [1, 2, 3]\n", OutputKind.JSON),
-        (b"[1, 2", OutputKind.TEXT), (PYTHON, OutputKind.CODE), (LOG, OutputKind.LOG),
+        (DOCUMENT, OutputKind.JSON),
+        (b" [1, 2, 3]\n", OutputKind.JSON),
+        (b"[1, 2", OutputKind.TEXT),
+        (PYTHON, OutputKind.CODE),
+        (LOG, OutputKind.LOG),
         (b"[06:00:01] ready\n[06:00:02] done\n", OutputKind.LOG),
         (b"src/a.c:3:5: error: no\nsrc/b.c:1:1: warning: so\n", OutputKind.LOG),
         (b"tests/test_a.py::test_x PASSED\ntests/test_b.py::test_y FAILED\n", OutputKind.LOG),
         (b"Once upon a time there was a tool.\nIt said much.\n", OutputKind.TEXT),
         ("Grüße, 你好\n".encode() * 10, OutputKind.TEXT),
         ("gr\xfc\xdfe aus M\xfcnchen, nicht in UTF-8".encode("latin-1"), OutputKind.TEXT),
-        (b"", OutputKind.TEXT), (b"\x89PNG\r\n\x1a\n\0\0", OutputKind.BINARY),
+        (b"", OutputKind.TEXT),
+        (b"\x89PNG\r\n\x1a\n\0\0", OutputKind.BINARY),
         (bytes(range(1, 256)) * 10, OutputKind.BINARY),
     ],
-)  # fmt: skip
+)
 def test_kinds(data, expected):
     """JSON, code, log, text, binary."""
     assert kind(data) == expected
@@ -72,15 +76,18 @@ def test_kinds(data, expected):
     ("data", "said"),
     [
         (LOG, f"[output kept as artifact {ID}: log, {len(LOG)} bytes, 200 lines]\n"),
-        (LOG, "20 errors, 40 warnings"), (LOG, "first error, line 8: "),
+        (LOG, "20 errors, 40 warnings"),
+        (LOG, "first error, line 8: "),
         (LOG, "trackrecord artifacts get ID --lines 1:100 (or --bytes 0:9999)"),
         (DOCUMENT, "object with 3 keys: results (2 items), total, meta (1 item)"),
-        (b'[[1, 2], {"a": "],["}, 3]', "array of 3 items"), (b"{ }", "object with 0 keys"),
+        (b'[[1, 2], {"a": "],["}, 3]', "array of 3 items"),
+        (b"{ }", "object with 0 keys"),
         (PYTHON, "9 declarations: Account, deposit, main"),
         (b"first line\n" + b"more\n" * 100 + b"last line\n", 'begins: "first line"\nends: "last'),
-        (b"\x89PNG\0", "PNG image"), (b"\0\1", "begins with the bytes 00 01"),
+        (b"\x89PNG\0", "PNG image"),
+        (b"\0\1", "begins with the bytes 00 01"),
     ],
-)  # fmt: skip
+)
 def test_of_each_kind_what_matters_is_told(data, said):
     """Id, size, lines and the way to the whole; keys, errors, declarations, beginnings."""
     assert said in told(data)

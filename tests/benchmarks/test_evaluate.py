@@ -26,11 +26,14 @@ def outcomes(tasks, *, seed=1):
         for attempt in range(2):
             success = draw.random() < 0.6
             yield {
-                "outcome_id": f"o{task}-{attempt}", "task_id": f"t{task}", "success": success,
+                "outcome_id": f"o{task}-{attempt}",
+                "task_id": f"t{task}",
+                "success": success,
                 "instruction": f"{text}, says {chr(97 + task % 26)}{chr(97 + task // 26)}q",
-                "source": "an-agent", "project": f"p{task % 2}",
+                "source": "an-agent",
+                "project": f"p{task % 2}",
                 "tool_graph": [{"tool": tool} for tool in (right if success else wrong)],
-            }  # fmt: skip
+            }
 
 
 @pytest.fixture

@@ -82,9 +82,15 @@ def log(
 ) -> LogRecord:
     """Return a log record of a moment `at` seconds into the story."""
     return LogRecord(
-        at_ns=round((START + at) * _NS), trace_id=trace, span_id=of_span, event_name=name,
-        body=body, attributes=dict(attributes or {}), scope=scope, resource={},
-    )  # fmt: skip
+        at_ns=round((START + at) * _NS),
+        trace_id=trace,
+        span_id=of_span,
+        event_name=name,
+        body=body,
+        attributes=dict(attributes or {}),
+        scope=scope,
+        resource={},
+    )
 
 
 def runs_told(*told: Span | LogRecord, scores: Iterable[TraceScore] = ()) -> list[AgentRun]:

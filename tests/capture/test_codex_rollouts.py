@@ -87,14 +87,23 @@ def runs(path: Path) -> list[AgentRun]:
 def test_a_turn(write):
     """A turn is a run: its prompt, its calls with their exit codes, its folder and its end."""
     command = {
-        "type": "CommandExecution", "id": "call_1", "command": ["/bin/bash", "-lc", "pytest -q"],
-        "cwd": "file:///src/shop", "status": "failed", "aggregated_output": "2 tests failed\n",
-        "exit_code": 1, "duration": {"secs": 1, "nanos": 500_000_000},
-    }  # fmt: skip
+        "type": "CommandExecution",
+        "id": "call_1",
+        "command": ["/bin/bash", "-lc", "pytest -q"],
+        "cwd": "file:///src/shop",
+        "status": "failed",
+        "aggregated_output": "2 tests failed\n",
+        "exit_code": 1,
+        "duration": {"secs": 1, "nanos": 500_000_000},
+    }
     path = write(
-        *START, context(), called(), completed(**command), answered("Process exited with code 1"),
+        *START,
+        context(),
+        called(),
+        completed(**command),
+        answered("Process exited with code 1"),
         END,
-    )  # fmt: skip
+    )
     (run,) = runs(path)
     assert run.outcome_id == f"codex:{THREAD}:{TURN}"
     assert run.instruction == "Fix the tests"
@@ -134,10 +143,13 @@ def test_a_command_that_goes_on(write):
     running = "Wall time: 10 seconds\nProcess running with session ID 7\nOutput:\n..."
     asked = {"session_id": 7, "chars": ""}
     path = write(
-        *START, called("make all"), answered(running),
+        *START,
+        called("make all"),
+        answered(running),
         item("function_call", name="write_stdin", arguments=json.dumps(asked), call_id="call_2"),
-        answered("Process exited with code 2\nOutput:\nmake: error", "call_2"), END,
-    )  # fmt: skip
+        answered("Process exited with code 2\nOutput:\nmake: error", "call_2"),
+        END,
+    )
     (run,) = runs(path)
     assert [(call.tool, call.exit_code) for call in run.calls] == [
         ("exec_command", 2),
@@ -155,19 +167,24 @@ def test_code_mode(write):
     command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "pytest -q"]}
     changes = {"/src/shop/cart.py": {"type": "add", "content": "x"}}
     path = write(
-        *START, script("call_1"), completed(id="exec-1", exit_code=1, status="failed", **command),
+        *START,
+        script("call_1"),
+        completed(id="exec-1", exit_code=1, status="failed", **command),
         completed(type="FileChange", id="exec-2", changes=changes, status="completed"),
         item("function_call", name="wait", namespace="functions", arguments="{}", call_id="call_2"),
         completed(id="exec-3", exit_code=0, status="completed", **command),
         item("custom_tool_call_output", call_id="call_1", output="Script completed"),
         script("call_4", "1 +"),
-        item("custom_tool_call_output", call_id="call_4", output="SyntaxError"), END,
-    )  # fmt: skip
+        item("custom_tool_call_output", call_id="call_4", output="SyntaxError"),
+        END,
+    )
     (run,) = runs(path)
     assert [(call.tool, call.command, call.edits, call.ok) for call in run.calls] == [
-        ("exec_command", "pytest -q", (), False), ("apply_patch", "", ("/src/shop/cart.py",), True),
-        ("exec_command", "pytest -q", (), True), ("exec", "", (), None),
-    ]  # fmt: skip
+        ("exec_command", "pytest -q", (), False),
+        ("apply_patch", "", ("/src/shop/cart.py",), True),
+        ("exec_command", "pytest -q", (), True),
+        ("exec", "", (), None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -263,11 +280,14 @@ def test_a_patch_in_a_script_that_does_not_fit(write):
         {"type": "input_text", "text": f"Script error:\n{UNFIT}"},
     ]
     path = write(
-        *START, script("call_1"),
+        *START,
+        script("call_1"),
         completed(id="exec-1", exit_code=0, status="completed", **command),
-        item("custom_tool_call_output", call_id="call_1", output=ended), script("call_2"),
-        item("custom_tool_call_output", call_id="call_2", output=f"Script completed\n{UNFIT}"), END,
-    )  # fmt: skip
+        item("custom_tool_call_output", call_id="call_1", output=ended),
+        script("call_2"),
+        item("custom_tool_call_output", call_id="call_2", output=f"Script completed\n{UNFIT}"),
+        END,
+    )
     (run,) = runs(path)
     assert [(call.tool, call.ok, call.error) for call in run.calls] == [
         ("exec_command", True, ""),
@@ -310,9 +330,11 @@ def test_what_no_person_wrote(write):
         event("task_started", turn_id=TURN),
         user_item("<environment_context>\n  <cwd>/src</cwd>\n</environment_context>"),
         user_item("# AGENTS.md instructions for /src\n\n<INSTRUCTIONS>be nice</INSTRUCTIONS>"),
-        user_item("<user_instructions>be nice</user_instructions>"), user_item("Fix <b>it</b>"),
-        called(), END,
-    )  # fmt: skip
+        user_item("<user_instructions>be nice</user_instructions>"),
+        user_item("Fix <b>it</b>"),
+        called(),
+        END,
+    )
     (run,) = runs(path)
     assert run.instruction == "Fix <b>it</b>"
 
@@ -320,10 +342,13 @@ def test_what_no_person_wrote(write):
 def test_an_undo(write):
     """What the person takes back was done by the turn before."""
     path = write(
-        *START, called(), END, event("task_started", turn_id=LATER_TURN),
+        *START,
+        called(),
+        END,
+        event("task_started", turn_id=LATER_TURN),
         event("undo_completed", success=True, message="Undone"),
         event("task_complete", turn_id=LATER_TURN),
-    )  # fmt: skip
+    )
     (run,) = runs(path)
     assert [sign.kind for sign in run.signs] == [SignalKind.UNDONE]
 
@@ -384,9 +409,12 @@ def test_a_sub_agent(write):
     source = {"subagent": {"thread_spawn": {"parent_thread_id": THREAD, "agent_role": "explorer"}}}
     turn = "01a20168-6001-75c1-906c-174daaebfcb5"
     path = write(
-        event("task_started", turn_id=turn), said("Look around"), called("ls"),
-        name=f"rollout-2026-11-22T03-59-04-{child}.jsonl", first=meta(id=child, source=source),
-    )  # fmt: skip
+        event("task_started", turn_id=turn),
+        said("Look around"),
+        called("ls"),
+        name=f"rollout-2026-11-22T03-59-04-{child}.jsonl",
+        first=meta(id=child, source=source),
+    )
     (run,) = runs(path)
     assert run.parent == f"codex:{THREAD}:{TURN}"
     assert run.name == "explorer"

@@ -153,8 +153,11 @@ def test_without_a_home_it_does_nothing(home, play):
 UNCHANGED = [
     {"title": "t", "output": FLOOD, "metadata": {"exit": 1}},
     {"content": [{"type": "text", "text": FLOOD}, {"type": "text", "text": "y"}]},
-    {"output": "x" * 10_000}, {"output": FLOOD}, {"output": 7}, None,
-]  # fmt: skip
+    {"output": "x" * 10_000},
+    {"output": FLOOD},
+    {"output": 7},
+    None,
+]
 SUMMARY = {"hookSpecificOutput": {"updatedToolOutput": "a summary"}}
 
 

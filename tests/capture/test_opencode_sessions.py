@@ -141,10 +141,12 @@ def test_what_no_person_wrote(store):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("MessageAbortedError", SignalKind.INTERRUPTED), ("APIError", SignalKind.API_FAILED),
-        ("ProviderAuthError", SignalKind.API_FAILED), ("ContextOverflowError", SignalKind.CRASHED),
+        ("MessageAbortedError", SignalKind.INTERRUPTED),
+        ("APIError", SignalKind.API_FAILED),
+        ("ProviderAuthError", SignalKind.API_FAILED),
+        ("ContextOverflowError", SignalKind.CRASHED),
     ],
-)  # fmt: skip
+)
 def test_errors(store, name, kind):
     """An error of an answer ends the run, each kind in its own way."""
     store.session()

@@ -111,13 +111,15 @@ def test_llamaindex_has_the_prompt_in_a_step_and_the_arguments_without_positiona
         span(
             "FunctionTool.acall",
             {KIND: "TOOL", "tool.name": name, "input.value": told, "output.value": answer},
-            under=root, at=at, scope=scope,
+            under=root,
+            at=at,
+            scope=scope,
         )
         for at, name, told, answer in (
             (1, "bash", '{"kwargs": {"command": "pytest -q"}}', json.dumps(result)),
             (2, "handoff", '{"kwargs": {"to_agent": "writer"}}', "handed over"),
         )
-    ]  # fmt: skip
+    ]
     run = run_told(root, step, *calls)
     assert run.instruction == "Fix it, it's red"
     assert called(run) == [("bash", False)]

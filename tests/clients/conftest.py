@@ -34,9 +34,11 @@ def port() -> int:
 def settings(port: int) -> dict[str, str]:
     """The settings of the person: another port, and nothing is waited for as long as usual."""
     return {
-        "TRACKRECORD_HTTP__PORT": str(port), "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
-        "TRACKRECORD_HOOKS__CATCH_UP_S": "5", "TRACKRECORD_TRACES__IDLE_S": "3",
-    }  # fmt: skip
+        "TRACKRECORD_HTTP__PORT": str(port),
+        "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
+        "TRACKRECORD_HOOKS__CATCH_UP_S": "5",
+        "TRACKRECORD_TRACES__IDLE_S": "3",
+    }
 
 
 @pytest.fixture(scope="session")

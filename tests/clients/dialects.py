@@ -149,8 +149,11 @@ def _messages_events(answer: Answer) -> Iterator[Event]:
     delta: Json = {"type": "text_delta", "text": answer.text}
     if answer.call:
         block = {
-            "type": "tool_use", "id": f"call_{answer.id}", "name": answer.call.tool, "input": {},
-        }  # fmt: skip
+            "type": "tool_use",
+            "id": f"call_{answer.id}",
+            "name": answer.call.tool,
+            "input": {},
+        }
         delta = {"type": "input_json_delta", "partial_json": json.dumps(answer.call.arguments)}
     ended = {"stop_reason": "tool_use" if answer.call else "end_turn", "stop_sequence": None}
     yield "message_start", {"message": message}
@@ -164,9 +167,11 @@ def _messages_events(answer: Answer) -> Iterator[Event]:
 def _responses_events(answer: Answer, offers: Mapping[str, Offer]) -> Iterator[Event]:
     identified = {"id": f"resp_{answer.id}"}
     usage = {
-        **_USAGE, "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 120,
-    }  # fmt: skip
+        **_USAGE,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 120,
+    }
     yield "response.created", {"response": identified}
     item = _responses_item(answer, offers)
     yield "response.output_item.done", {"output_index": 0, "item": item}

@@ -47,14 +47,19 @@ FRAMEWORKS: Final = {
     "crewai": (*_EXPORTING, "crewai", "openinference-instrumentation-crewai"),
     "one": (*_EXPORTING, *_OPENINFERENCE),
     "two": (
-        *_EXPORTING, *_OPENINFERENCE, "opentelemetry-instrumentation-langchain",
+        *_EXPORTING,
+        *_OPENINFERENCE,
+        "opentelemetry-instrumentation-langchain",
         "opentelemetry-instrumentation-openai-agents-v2",
     ),
-}  # fmt: skip
+}
 AI_SDK: Final = (
-    "ai@7.0.173", "@ai-sdk/otel", "@opentelemetry/sdk-node",
-    "@opentelemetry/exporter-trace-otlp-proto", "zod",
-)  # fmt: skip
+    "ai@7.0.173",
+    "@ai-sdk/otel",
+    "@opentelemetry/sdk-node",
+    "@opentelemetry/exporter-trace-otlp-proto",
+    "zod",
+)
 
 
 def main() -> None:

@@ -68,9 +68,11 @@ class PrintingAgent(NamedTuple):
 
 def _pi_models(model: str) -> Mapping[str, Any]:
     served = {
-        "baseUrl": f"{model}/v1", "api": "openai-completions", "apiKey": _STUB,
+        "baseUrl": f"{model}/v1",
+        "api": "openai-completions",
+        "apiKey": _STUB,
         "models": [{"id": "m"}],
-    }  # fmt: skip
+    }
     return {".pi/agent/models.json": {"providers": {_STUB: served}}}
 
 
@@ -78,8 +80,10 @@ def _cline_providers(model: str) -> Mapping[str, Any]:
     name = "openai-compatible"
     settings = {"provider": name, "apiKey": _STUB, "model": "m", "baseUrl": f"{model}/v1"}
     provider = {
-        "settings": settings, "updatedAt": "2026-11-23T00:00:00.000Z", "tokenSource": "manual",
-    }  # fmt: skip
+        "settings": settings,
+        "updatedAt": "2026-11-23T00:00:00.000Z",
+        "tokenSource": "manual",
+    }
     known = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: provider}}
     return {".cline/data/settings/providers.json": known}
 
@@ -106,7 +110,9 @@ MORE_AGENTS: Final = {
             "qwen",
             ("--yolo", "--auth-type", "openai", "--model", "m", "--prompt"),
             told=lambda model: {
-                "OPENAI_API_KEY": _STUB, "OPENAI_BASE_URL": f"{model}/v1", "OPENAI_MODEL": "m",
+                "OPENAI_API_KEY": _STUB,
+                "OPENAI_BASE_URL": f"{model}/v1",
+                "OPENAI_MODEL": "m",
             },
             files=lambda _: {".qwen/settings.json": {"privacy": {"usageStatisticsEnabled": False}}},
         ),
@@ -128,8 +134,11 @@ MORE_AGENTS: Final = {
             },
         ),
         PrintingAgent(
-            "pi", "pi", ("--offline", "--provider", _STUB, "--model", "m", "--print"),
-            files=_pi_models, fires=("UserPromptSubmit", "PostToolUseFailure", "agent_settled"),
+            "pi",
+            "pi",
+            ("--offline", "--provider", _STUB, "--model", "m", "--print"),
+            files=_pi_models,
+            fires=("UserPromptSubmit", "PostToolUseFailure", "agent_settled"),
         ),
         PrintingAgent(
             "copilot",
@@ -143,4 +152,4 @@ MORE_AGENTS: Final = {
             files=lambda _: {".copilot/config.json": {"banner": "never"}},
         ),
     )
-}  # fmt: skip
+}

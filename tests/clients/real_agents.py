@@ -105,21 +105,26 @@ class ClaudeCode:
 
     def variables(self, workplace: Workplace) -> dict[str, str]:
         own = {
-            "ANTHROPIC_BASE_URL": workplace.model, "ANTHROPIC_API_KEY": "stub",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "1",
+            "ANTHROPIC_BASE_URL": workplace.model,
+            "ANTHROPIC_API_KEY": "stub",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "1",
             "IS_SANDBOX": "1",
-        }  # fmt: skip
+        }
         if not workplace.telemetry:
             return own
         return own | {
-            "CLAUDE_CODE_ENABLE_TELEMETRY": "1", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1",
-            "OTEL_LOGS_EXPORTER": "otlp", "OTEL_TRACES_EXPORTER": "otlp",
+            "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
+            "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1",
+            "OTEL_LOGS_EXPORTER": "otlp",
+            "OTEL_TRACES_EXPORTER": "otlp",
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
             "OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry,
             "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer {workplace.token}",
-            "OTEL_LOG_USER_PROMPTS": "1", "OTEL_LOG_TOOL_DETAILS": "1",
+            "OTEL_LOG_USER_PROMPTS": "1",
+            "OTEL_LOG_TOOL_DETAILS": "1",
             "OTEL_LOG_TOOL_CONTENT": "1",
-        }  # fmt: skip
+        }
 
     def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:
         tools = "Bash,Read,Write,Agent,mcp__trackrecord"
@@ -201,9 +206,11 @@ class OpenCode:
             "models": {"m": {}},
         }
         configuration = {
-            "model": "stub/m", "provider": {"stub": served}, "permission": "allow",
+            "model": "stub/m",
+            "provider": {"stub": served},
+            "permission": "allow",
             "experimental": {"openTelemetry": bool(workplace.telemetry)},
-        }  # fmt: skip
+        }
         own = {
             "OPENCODE_CONFIG_CONTENT": json.dumps(configuration),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
@@ -220,9 +227,11 @@ class OpenCode:
 
 
 AGENTS: Final[Mapping[str, Agent]] = {
-    "claude-code": ClaudeCode(), "codex": Codex(UNKNOWN),
-    "codex-in-code-mode": Codex("gpt-6.1-sol"), "opencode": OpenCode(),
-}  # fmt: skip
+    "claude-code": ClaudeCode(),
+    "codex": Codex(UNKNOWN),
+    "codex-in-code-mode": Codex("gpt-6.1-sol"),
+    "opencode": OpenCode(),
+}
 
 
 def missing() -> list[str]:

@@ -26,10 +26,12 @@ _TESTS: Final = Run("pytest -q")
 LAUNCHER: Final = "just"
 OWN_CHECK: Final = "./dev verify"
 SECRETS: Final = (
-    "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789", "hunter2pass",
-    "wJalrXUtnFEMIbKbPxRfiCYEXAMPLEKEY", "AKIAIOSFODNN7EXAMPLE",
+    "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+    "hunter2pass",
+    "wJalrXUtnFEMIbKbPxRfiCYEXAMPLEKEY",
+    "AKIAIOSFODNN7EXAMPLE",
     "ghp_0123456789abcdefghijABCDEFGHIJ012345",
-)  # fmt: skip
+)
 
 
 class Expected(NamedTuple):

@@ -127,9 +127,11 @@ def test_an_agent_that_was_installed_for_remembers(name, live_with_mcp, workplac
     project = f"{name}-remembers"
     place = workplace(project)
     printed, requests = played(
-        AGENTS[name], place,
-        {ASKED: (_MEANWHILE, Use("remember", {"text": FACT}), Say("I shall remember it."))}, ASKED,
-    )  # fmt: skip
+        AGENTS[name],
+        place,
+        {ASKED: (_MEANWHILE, Use("remember", {"text": FACT}), Say("I shall remember it."))},
+        ASKED,
+    )
     assert INSTRUCTIONS in requests[-1], printed
     assert "report_outcome" not in requests[-1]
     rankings = ("rankings", "--project", project, "--format", "prompt")

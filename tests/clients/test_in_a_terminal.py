@@ -139,8 +139,10 @@ def test_what_was_rewound_in_claude_code_has_failed(live, later, workplace):
             terminal.type_until("\r", "Listed.")
             assert not (place.folder / "discount.py").exists()
             expected = {
-                _KEPT: (True, None, 2), _REWOUND: (False, "undone", 2), _NEXT: (None, None, 1),
-            }  # fmt: skip
+                _KEPT: (True, None, 2),
+                _REWOUND: (False, "undone", 2),
+                _NEXT: (None, None, 1),
+            }
             until(lambda: _verdicts(live.runs(project)) == expected)
             assert _verdicts(live.runs(project)) == expected
     later("import", agent.name)

@@ -50,9 +50,12 @@ def test_an_oversized_output_is_replaced_by_its_summary(agent_name, summarised, 
     command = re.search("Read it: (.*) --lines 1:100 ", kept["summary"])[1]
     whole = subprocess.run(
         ["/bin/sh", "-c", command.replace(" ID", f" {kept['id']}")],
-        env=variables_of(summarised.person), capture_output=True, check=True, text=True,
+        env=variables_of(summarised.person),
+        capture_output=True,
+        check=True,
+        text=True,
         timeout=PATIENCE_S,
-    ).stdout  # fmt: skip
+    ).stdout
     assert "step 17 of the shop" in whole
     assert whole.rstrip().endswith("NO-END")
 

@@ -194,17 +194,24 @@ def _wait_until_blocked_or_done(fleet: Fleet, author: threading.Thread) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tools": []}, "tools"), ({"tools": [" "]}, "tools"), ({"tools": "edit"}, "tools"),
-        ({"tools": [{"tool": "a", "what": 1}]}, "what"), ({"tools": ["a\0b"]}, "NUL"),
+        ({"tools": []}, "tools"),
+        ({"tools": [" "]}, "tools"),
+        ({"tools": "edit"}, "tools"),
+        ({"tools": [{"tool": "a", "what": 1}]}, "what"),
+        ({"tools": ["a\0b"]}, "NUL"),
         ({"tools": [f"t{n}" for n in range(65)]}, "at most 64 tools"),
-        ({"triggers": []}, "triggers"), ({"triggers": ["x", "x"]}, "named twice"),
+        ({"triggers": []}, "triggers"),
+        ({"triggers": ["x", "x"]}, "named twice"),
         ({"triggers": [f"s{n}" for n in range(21)]}, "at most 20 triggers"),
         ({"triggers": [{"signal": "x", "conditions": {"a": "y" * 3000}}]}, "2048 bytes"),
-        ({"triggers": ["x" * 2000]}, "triggers"), ({"confidence": 1.5}, "confidence"),
-        ({"half_life_days": 0}, "half_life_days"), ({"confidence": float("nan")}, "confidence"),
-        ({"recipe": []}, "recipe"), ({"failure_modes": ["x"] * 11}, "at most 10 failure modes"),
+        ({"triggers": ["x" * 2000]}, "triggers"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"half_life_days": 0}, "half_life_days"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"recipe": []}, "recipe"),
+        ({"failure_modes": ["x"] * 11}, "at most 10 failure modes"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_stored_is_said_in_one_line(changes, said) -> None:
     """By the name of the field."""
     with pytest.raises(InvalidRevision) as raised:

@@ -13,10 +13,13 @@ from trackrecord_worker.checks.health import CHECKS
 from trackrecord_worker.up.daemon import beat_command, worker_command
 
 PASSWORDS = {
-    "REDIS_AGENT_PASSWORD": "agent5ecret", "REDIS_WORKER_PASSWORD": "worker5ecret",
-    "REDIS_ADMIN_PASSWORD": "admin5ecret", "POSTGRES_PASSWORD": "postgres5ecret",
-    "HTTP_TOKEN": "http5ecret-token", "GRAFANA_PASSWORD": "grafana5ecret",
-}  # fmt: skip
+    "REDIS_AGENT_PASSWORD": "agent5ecret",
+    "REDIS_WORKER_PASSWORD": "worker5ecret",
+    "REDIS_ADMIN_PASSWORD": "admin5ecret",
+    "POSTGRES_PASSWORD": "postgres5ecret",
+    "HTTP_TOKEN": "http5ecret-token",
+    "GRAFANA_PASSWORD": "grafana5ecret",
+}
 SERVICES = ["redis", "postgres", "worker", "beat", "http"]
 # Started by their profile alone.
 MONITORING = ["prometheus", "grafana"]
@@ -53,7 +56,10 @@ def test_each_service_is_watched_and_started_again(compose, name):
 def test_commands_are_those_of_up(compose):
     """The worker, beat and HTTP are started as `trackrecord up` starts them."""
     settings = load_settings()
-    for name, expected in (("worker", worker_command(settings)), ("beat", beat_command(settings))):
+    for name, expected in (
+        ("worker", worker_command(settings)),
+        ("beat", beat_command(settings)),
+    ):
         command = compose["services"][name]["command"]
         assert ["python", *expected[1:]] == command
     # `up` hands down a socket as well, by its descriptor.

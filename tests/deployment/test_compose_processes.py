@@ -148,9 +148,12 @@ def test_an_outcome_is_learnt_and_everything_stops_cleanly(deployment):
     """
     with deployment.start("worker") as worker, deployment.start("beat") as beat:
         outcome = {
-            "outcome_id": "first", "project": "fleet", "task_id": "t-1", "success": True,
+            "outcome_id": "first",
+            "project": "fleet",
+            "task_id": "t-1",
+            "success": True,
             "strategy": "file-based",
-        }  # fmt: skip
+        }
         _publish(deployment, outcome)
 
         assert _wait_until(lambda: _recorded(deployment), deployment) == [("fleet", "first", True)]

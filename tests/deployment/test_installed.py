@@ -153,6 +153,9 @@ def test_the_images_installation_learns(
             return connection.execute("SELECT outcome_id FROM outcomes").fetchall()
 
     learn_one(
-        environment, home, recorded, TRACKRECORD_DATABASE_URL=postgres_url,
+        environment,
+        home,
+        recorded,
+        TRACKRECORD_DATABASE_URL=postgres_url,
         TRACKRECORD_REDIS_URL=f"unix://{redis_server.socket}",
-    )  # fmt: skip
+    )

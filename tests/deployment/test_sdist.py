@@ -11,8 +11,11 @@ def test_the_sdist_holds_what_the_targets_need(tmp_path):
     """Examples, documentation and tests as they are here, so that `make check` works from it."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path],
-        cwd=ROOT, check=True, capture_output=True, timeout=200,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=200,
+    )
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}

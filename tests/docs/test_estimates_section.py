@@ -26,12 +26,15 @@ def test_the_worked_example_is_computed():
     """Each number of the example, and the sentence that it comes to."""
     runs = [
         Run(
-            outcome=number, task_id=f"t{number}", ended_at=NOW, success=place < successes,
+            outcome=number,
+            task_id=f"t{number}",
+            ended_at=NOW,
+            success=place < successes,
             steps=(RunStep(tool),),
         )
         for tool, first, successes, count in (("a", 0, 14, 18), ("b", 50, 5, 20))
         for place, number in enumerate(range(first, first + count))
-    ]  # fmt: skip
+    ]
     found = estimate(runs, now=NOW, half_life_days=90.0)
     ours = found.procedure("a")
     page = " ".join(text_of("docs/how-it-learns.md").split())

@@ -105,10 +105,12 @@ def test_the_lesson_that_is_quoted():
     """how-it-learns.md shows a failure with its remedy as it is found and worded."""
     failed, works = RunStep("npm test", "vitest: not found"), RunStep("pnpm test")
     ways = [
-        *[(failed, works, RunStep("commit"))] * 9, *[(failed, RunStep("commit"))] * 8,
-        (RunStep("npm test"), RunStep("commit")), *[(works, RunStep("commit"))] * 13,
+        *[(failed, works, RunStep("commit"))] * 9,
+        *[(failed, RunStep("commit"))] * 8,
+        (RunStep("npm test"), RunStep("commit")),
+        *[(works, RunStep("commit"))] * 13,
         (RunStep("pnpm test", "2 failed"), RunStep("commit")),
-    ]  # fmt: skip
+    ]
     runs = [
         Run(outcome=row, task_id=f"t{row}", ended_at=row, success=True, steps=steps)
         for row, steps in enumerate(ways)

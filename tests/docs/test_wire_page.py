@@ -160,10 +160,12 @@ def test_example_bodies_are_outcomes():
     ("kind", "decode", "bound"),
     [
         ("memory", decode_memory, f"at most {MAX_TEXT_CHARS} characters"),
-        ("exposure", decode_exposure, f"At most {MAX_ENTRIES}"), ("hint", decode_hint, ""),
-        ("recall", decode_recall, f"At most {MAX_MEMORIES}"), ("feedback", decode_feedback, ""),
+        ("exposure", decode_exposure, f"At most {MAX_ENTRIES}"),
+        ("hint", decode_hint, ""),
+        ("recall", decode_recall, f"At most {MAX_MEMORIES}"),
+        ("feedback", decode_feedback, ""),
     ],
-)  # fmt: skip
+)
 def test_examples_of_other_kinds_are_valid(kind, decode, bound):
     """Every one that is shown, and the bound is that of the code."""
     found = [

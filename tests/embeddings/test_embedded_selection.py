@@ -66,9 +66,11 @@ def store(postgres_url):
 @pytest.fixture
 def filled(store):
     put(
-        store, known_record("ci", "red build"), known_record("ship", "release day"),
+        store,
+        known_record("ci", "red build"),
+        known_record("ship", "release day"),
         known_record("else", "other"),
-    )  # fmt: skip
+    )
     return store
 
 
@@ -124,11 +126,13 @@ def test_texts_go_in_batches(filled, endpoint, home):
 @pytest.mark.parametrize(
     ("mood", "reason"),
     [
-        ({"status": 500}, "status 500"), ({"status": 401}, "status 401"),
-        ({"delay_s": 0.6}, "timed out"), ({"answer": b"<html>"}, "cannot be read"),
+        ({"status": 500}, "status 500"),
+        ({"status": 401}, "status 401"),
+        ({"delay_s": 0.6}, "timed out"),
+        ({"answer": b"<html>"}, "cannot be read"),
         ({"answer": b'{"data": []}'}, "0 vectors for 4 texts"),
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_is_away_costs_only_the_meaning(filled, endpoint, home, mood, reason):
     """Tasks are compared by words, which is said once; when it is back, by meaning again."""
     for name, value in mood.items():

@@ -73,7 +73,8 @@ steps = st.one_of(
     st.tuples(st.just("remember"), st.tuples(st.integers(0, 3), st.sampled_from(SOURCES))),
     st.tuples(st.just("expose"), st.tuples(st.integers(0, 99), st.integers(0, 5))),
     st.tuples(
-        st.just("hint"), st.tuples(st.integers(0, 9), st.integers(0, 6), st.sampled_from(SOURCES))
+        st.just("hint"),
+        st.tuples(st.integers(0, 9), st.integers(0, 6), st.sampled_from(SOURCES)),
     ),
     st.tuples(
         st.just("judge"),
@@ -81,8 +82,11 @@ steps = st.one_of(
             st.integers(0, 9),
             st.sampled_from(
                 [
-                    ("pattern", "small-steps"), ("pattern", "file-based"),
-                    ("pattern", "never-named"), ("criterion", "fast"), ("memory", "m0"),
+                    ("pattern", "small-steps"),
+                    ("pattern", "file-based"),
+                    ("pattern", "never-named"),
+                    ("criterion", "fast"),
+                    ("memory", "m0"),
                     ("memory", "m1"),
                 ]
             ),
@@ -98,7 +102,7 @@ steps = st.one_of(
             st.sampled_from(["promote", "deprecate", "reset"]),
         ),
     ),
-)  # fmt: skip
+)
 
 
 @dataclass
@@ -303,8 +307,11 @@ def test_procedures_that_others_taught_remain(engine, others, subject, is_of_one
         for number, source in enumerate(("ada", "ada", "bob", "bob", "ada", "bob", "ada"))
     ]
     history = [
-        ("learn", told[:4]), ("consolidate", None), ("learn", told[4:]), ("consolidate", None),
-    ]  # fmt: skip
+        ("learn", told[:4]),
+        ("consolidate", None),
+        ("learn", told[4:]),
+        ("consolidate", None),
+    ]
     project = check((engine, *others), history, subject, in_batches=True)
     assert whole(engine, project, at=NOW + 99 * HOUR)["competences"]
 

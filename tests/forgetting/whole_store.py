@@ -31,7 +31,12 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.ledger.receipts import read_receipts
 from trackrecord.store.ledger.subjects import PATTERN, subject_of
 from trackrecord.store.ledger.tables import items, totals
-from trackrecord.store.memories.tables import memories, memory_changes, memory_sources, past_tasks
+from trackrecord.store.memories.tables import (
+    memories,
+    memory_changes,
+    memory_sources,
+    past_tasks,
+)
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (
@@ -149,12 +154,14 @@ class _Whole:
     def _receipts(self, item: dict[int, Any], outcome: dict[int, Any]) -> Rows:
         return sorted(
             (
-                round(each.ended_at, 3), each.kind, item[each.speaker],
+                round(each.ended_at, 3),
+                each.kind,
+                item[each.speaker],
                 outcome.get(each.number, ("", 0))[0] if each.kind == 0 else "",
                 sorted((item[of], *rest) for of, *rest in each.rows),
             )
             for each in read_receipts(self._connection, self._project_id)
-        )  # fmt: skip
+        )
 
     def _names(self, table: Any, *columns: str) -> dict[int, Any]:
         query = select(table).where(table.c.project_id == self._project_id)

@@ -24,10 +24,17 @@ def test_arguments_inside_a_text() -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        b"", b"null", b"[1]", b"7", b'"plain"', b'"[1]"', b'"{"', b'"{\\"a\\": \\"\\ud800\\"}"',
+        b"",
+        b"null",
+        b"[1]",
+        b"7",
+        b'"plain"',
+        b'"[1]"',
+        b'"{"',
+        b'"{\\"a\\": \\"\\ud800\\"}"',
         b"[" * 9999,
     ],
-)  # fmt: skip
+)
 def test_other_arguments_have_no_names(args: bytes) -> None:
     """Nothing is refused because of them."""
     assert argument_types(msgspec.Raw(args)) == ()

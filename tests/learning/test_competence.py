@@ -104,8 +104,13 @@ def test_without_data() -> None:
 def test_words() -> None:
     """Names are taken apart; Chinese runs become bigrams."""
     assert words_of("goBuild run_tests HTTPServer") == {
-        "go", "build", "run", "tests", "http", "server",
-    }  # fmt: skip
+        "go",
+        "build",
+        "run",
+        "tests",
+        "http",
+        "server",
+    }
     assert words_of("运行测试") == {"运行", "行测", "测试"}
     assert words_of("修 x") == {"修", "x"}
 
@@ -122,10 +127,12 @@ def test_similarity() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"min_successes": 0}, {"half_life_days": 0}, {"confidence": 1.1},
+        {"min_successes": 0},
+        {"half_life_days": 0},
+        {"confidence": 1.1},
         {"min_salience": 0.9, "salience": 0.5},
     ],
-)  # fmt: skip
+)
 def test_numbers_are_checked(wrong: dict[str, float]) -> None:
     """When the rules are built."""
     with pytest.raises(ValueError, match="must"):

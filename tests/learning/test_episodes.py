@@ -77,9 +77,11 @@ def test_an_endless_name_is_no_procedure() -> None:
 def test_dependencies_come_first() -> None:
     """What depends on nothing keeps its position; ids may be numbers or texts."""
     graph = [
-        ToolCall(tool="deploy", id="d", depends_on=("t", 7)), ToolCall(tool="lint"),
-        ToolCall(tool="build", id=7), ToolCall(tool="test", id="t", depends_on=("7",)),
-    ]  # fmt: skip
+        ToolCall(tool="deploy", id="d", depends_on=("t", 7)),
+        ToolCall(tool="lint"),
+        ToolCall(tool="build", id=7),
+        ToolCall(tool="test", id="t", depends_on=("7",)),
+    ]
     assert procedure_of(RULES, graph) == ("lint", "build", "test", "deploy")
 
 

@@ -113,12 +113,16 @@ def literals(parsed: Any) -> Iterator[str]:
 
 # By operation, what it is made of; of a set of characters, one of them.
 PARTS: dict[str, Callable[[Any], Sequence[Any]]] = {
-    "MAX_REPEAT": lambda given: [given[2]], "MIN_REPEAT": lambda given: [given[2]],
-    "POSSESSIVE_REPEAT": lambda given: [given[2]], "SUBPATTERN": lambda given: [given[3]],
-    "BRANCH": lambda given: given[1], "ASSERT": lambda given: [given[1]],
-    "ASSERT_NOT": lambda given: [given[1]], "ATOMIC_GROUP": lambda given: [given],
+    "MAX_REPEAT": lambda given: [given[2]],
+    "MIN_REPEAT": lambda given: [given[2]],
+    "POSSESSIVE_REPEAT": lambda given: [given[2]],
+    "SUBPATTERN": lambda given: [given[3]],
+    "BRANCH": lambda given: given[1],
+    "ASSERT": lambda given: [given[1]],
+    "ASSERT_NOT": lambda given: [given[1]],
+    "ATOMIC_GROUP": lambda given: [given],
     "IN": lambda given: [[each] for each in given if str(each[0]) == "LITERAL"][:1],
-}  # fmt: skip
+}
 
 
 def ways(pattern: re.Pattern[Any], where: tuple[str, str]) -> list[Any]:

@@ -18,7 +18,11 @@ from trackrecord.learning.outcomes.scoring import ScoringRules, score_outcome, v
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, maturity_of
-from trackrecord.learning.patterns.texts import Inversion, TextRules, warning
+from trackrecord.learning.patterns.texts import (
+    Inversion,
+    TextRules,
+    warning,
+)
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer
@@ -64,7 +68,11 @@ def weighed(rules: CriteriaRules) -> object:
         CriterionEvidence(a, 0, b, float(a), float(b))
         for a in (0, 1, 2, 7, 69) for b in (0, 1, 3, 31)
     ] + [CriterionEvidence(3, 0, 0, 2.95, 0.0)]  # fmt: skip
-    return (scored.judged, scored.named, [criterion_standing(rules, "own", each) for each in grid])
+    return (
+        scored.judged,
+        scored.named,
+        [criterion_standing(rules, "own", each) for each in grid],
+    )
 
 
 def told(rules: ErrorRules) -> object:

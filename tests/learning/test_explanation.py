@@ -46,7 +46,11 @@ def test_why_is_it_not_proven():
 @pytest.mark.parametrize(
     ("counts", "because", "ways"),
     [
-        ((1, 0), "candidate: 1.00 reports after decay, fewer than 3", (2, "established", 4)),
+        (
+            (1, 0),
+            "candidate: 1.00 reports after decay, fewer than 3",
+            (2, "established", 4),
+        ),
         (
             (0, 3),
             "deprecated: 0.00 helpful and 3.00 harmful after decay (100% harmful), above 30%",

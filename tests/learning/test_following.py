@@ -144,13 +144,17 @@ def test_a_rebuild_removes_what_nothing_carries() -> None:
 
 EPISODES = st.lists(
     st.builds(
-        Episode, order=st.permutations(ORDER).map(tuple), success=st.booleans(),
-        ended_at=st.floats(0, 1e9), duration_ms=st.none() | st.integers(0, 10),
-        signal=st.sampled_from([None, "a", "b"]), conditions=st.sampled_from([None, "{}", "1"]),
+        Episode,
+        order=st.permutations(ORDER).map(tuple),
+        success=st.booleans(),
+        ended_at=st.floats(0, 1e9),
+        duration_ms=st.none() | st.integers(0, 10),
+        signal=st.sampled_from([None, "a", "b"]),
+        conditions=st.sampled_from([None, "{}", "1"]),
         failure_mode=st.sampled_from([None, "x", "y"]),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @given(EPISODES, st.data())
@@ -184,12 +188,14 @@ def test_fallbacks_succeed_where_a_record_fails() -> None:
 
     found = fallbacks_among(
         [
-            record("failing", "deploy", 1, 3), record("good", "deploy", 3, 1),
-            record("best", "deploy", 2, 0), record("worse", "deploy", 1, 4),
+            record("failing", "deploy", 1, 3),
+            record("good", "deploy", 3, 1),
+            record("best", "deploy", 2, 0),
+            record("worse", "deploy", 1, 4),
             record("elsewhere", "other", 9, 0),
             record("gone", "deploy", 9, 0, status=Status.RETRACTED),
         ]
-    )  # fmt: skip
+    )
     assert found["failing"] == ("best", "good")
     assert found["best"] == ()
     assert found["good"] == ("best",)

@@ -40,11 +40,15 @@ def told(text: str) -> None:
 def kinds_of(text: str) -> None:
     runs = [
         Run(
-            outcome=number, task_id="t", ended_at=0.0, success=True, instruction=f"{text} {number}",
+            outcome=number,
+            task_id="t",
+            ended_at=0.0,
+            success=True,
+            instruction=f"{text} {number}",
             trigger=text if number < 3 else "",
         )
         for number in range(6)
-    ]  # fmt: skip
+    ]
     find_kinds(runs)
 
 

@@ -38,12 +38,16 @@ def test_fresh_examples(helpful: int, harmful: int, state: str) -> None:
 @pytest.mark.parametrize(
     ("helpful", "harmful", "state"),
     [
-        (2.991, 0, "established"), (2.98, 0, "candidate"), (4.991, 0, "proven"),
-        (4.98, 0, "established"), (7.0, 3.0 + 1e-10, "established"),
-        (7.0, 3.0 + 1e-6, "deprecated"), (17.0, 3.0 - 1e-10, "established"),
+        (2.991, 0, "established"),
+        (2.98, 0, "candidate"),
+        (4.991, 0, "proven"),
+        (4.98, 0, "established"),
+        (7.0, 3.0 + 1e-10, "established"),
+        (7.0, 3.0 + 1e-6, "deprecated"),
+        (17.0, 3.0 - 1e-10, "established"),
         (17.0, 3.0 - 1e-6, "proven"),
     ],
-)  # fmt: skip
+)
 def test_borders(helpful: float, harmful: float, state: str) -> None:
     """Decayed counts tolerate 0.01, shares 1e-9."""
     assert maturity_of(RULES, evidence(helpful, harmful)) == state

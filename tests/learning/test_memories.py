@@ -24,9 +24,12 @@ DAY = 86_400.0
 NEW = MemoryState(MemoryType.MEMORY, 0.5, 0.0)
 confidences = st.integers(10, 1000).map(lambda thousandths: thousandths / 1000)
 states = st.builds(
-    MemoryState, st.sampled_from(MemoryType), confidences, st.floats(0, 4e9),
+    MemoryState,
+    st.sampled_from(MemoryType),
+    confidences,
+    st.floats(0, 4e9),
     is_superseded=st.booleans(),
-)  # fmt: skip
+)
 
 
 def test_three_rejections_make_a_pitfall():

@@ -57,10 +57,12 @@ def test_a_correction_is_a_contradiction(older, newer):
         ("Wash the lamp before the shade", "Wash the cable before the shade"),
         ("Ask Ann about the red switch", "Ask Bob about the red switch"),
         ("Ask Paul about the red switch", "Ask Paula about the red switch"),
-        ("Wear gloves in room 12", "Wear gloves in room 13"), ("Room 12 leaks", "Room 13 leaks"),
+        ("Wear gloves in room 12", "Wear gloves in room 13"),
+        ("Room 12 leaks", "Room 13 leaks"),
         ("Close valve 3 first", "Close valve 4 first"),
         ("The API supports version 3", "The API supports version 4"),
-        ("Bob owns the lamp", "Bob owns the shade"), ("The lamp is red", "The lamp is broken"),
+        ("Bob owns the lamp", "Bob owns the shade"),
+        ("The lamp is red", "The lamp is broken"),
         ("Call Ann if Bob is away", "Call Bob if Ann is away"),
         ("If Ann is away do not call Bob", "If Bob is away do not call Ann"),
         ("Stop the pump before a deploy", "Restart the pump before a deploy"),
@@ -108,11 +110,22 @@ def test_what_is_said_of_two_things_is_kept_of_both(form, things):
 words = st.lists(
     st.sampled_from(
         [
-            "use", "npm", "pnpm", "for", "the", "build", "not", "never", "22", "24", "is", "on",
+            "use",
+            "npm",
+            "pnpm",
+            "for",
+            "the",
+            "build",
+            "not",
+            "never",
+            "22",
+            "24",
+            "is",
+            "on",
             "port",
         ]
     )
-)  # fmt: skip
+)
 
 
 @given(words, words)

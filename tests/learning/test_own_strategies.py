@@ -26,10 +26,12 @@ def touched(settings, **fields):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"description": "We group the work per tenant."}, {"description": "我们按租户拆分。"},
-        {"strategy": "按租户拆分"}, {"strategy": "split by TENANT"},
+        {"description": "We group the work per tenant."},
+        {"description": "我们按租户拆分。"},
+        {"strategy": "按租户拆分"},
+        {"strategy": "split by TENANT"},
     ],
-)  # fmt: skip
+)
 def test_they_are_recognised_like_the_twelve(monkeypatch, fields):
     """In prose and by name, in both languages, under one slug."""
     assert touched(load_settings(), description="We group the work per tenant.") == []
@@ -72,13 +74,15 @@ def test_a_child_process_gets_the_same(monkeypatch):
         ("STRATEGIES", '[{"name_en": "!"}]', "name_en"),
         ("STRATEGIES", '[{"name_en": "x", "phrases": ["(("]}]', "phrases"),
         ("STRATEGIES", '[{"colour": "x"}]', "colour"),
-        ("STRATEGIES", "split by tenant", "strategies"), ("CRITERIA__DEFAULTS", "kind", "defaults"),
+        ("STRATEGIES", "split by tenant", "strategies"),
+        ("CRITERIA__DEFAULTS", "kind", "defaults"),
         ("CRITERIA__DEFAULTS", '["a", "a"]', "defaults"),
-        ("CRITERIA__DEFAULTS", '[" a"]', "defaults"), ("CRITERIA__DEFAULTS", "[1]", "defaults"),
+        ("CRITERIA__DEFAULTS", '[" a"]', "defaults"),
+        ("CRITERIA__DEFAULTS", "[1]", "defaults"),
         ("CRITERIA__MIN_FEEDBACK", "0", "min_feedback"),
         ("CRITERIA__DEPRECATED_ABOVE", "-0.1", "deprecated_above"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_named(monkeypatch, variable, value, named):
     """One line, with the setting and what is wrong with it."""
     monkeypatch.setenv(f"TRACKRECORD_{variable}", value)

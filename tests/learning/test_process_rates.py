@@ -19,7 +19,15 @@ from trackrecord.learning.outcomes.rates import (
 
 counts = st.none() | st.integers(0, 50)
 facts = st.builds(
-    ProcessFacts, st.booleans(), st.floats(0, 1), counts, counts, counts, counts, counts, counts
+    ProcessFacts,
+    st.booleans(),
+    st.floats(0, 1),
+    counts,
+    counts,
+    counts,
+    counts,
+    counts,
+    counts,
 )
 
 

@@ -11,10 +11,17 @@ from trackrecord.learning.competences.record import RecipeStep, recipe_of, typic
 @pytest.mark.parametrize(
     "tool",
     [
-        "go_test", "goTest", "lint", "run-mypy", "TypeCheck", "type_check", "go_build", "pytest",
+        "go_test",
+        "goTest",
+        "lint",
+        "run-mypy",
+        "TypeCheck",
+        "type_check",
+        "go_build",
+        "pytest",
         "运行测试",
     ],
-)  # fmt: skip
+)
 def test_checks(tool: str) -> None:
     """Tests, linters, type checks and builds are recognised by the words of their names."""
     assert is_check(tool)

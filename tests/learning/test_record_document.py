@@ -30,14 +30,21 @@ def test_a_document_says_it_all() -> None:
     assert document["relations"][1] == {"predicate": "derived_from", "target_id": "o2"}
     assert document["triggers"] == [
         {
-            "signal": "red build", "conditions": None, "further_conditions": [], "success_count": 2,
-            "failure_count": 0, "count": 2,
+            "signal": "red build",
+            "conditions": None,
+            "further_conditions": [],
+            "success_count": 2,
+            "failure_count": 0,
+            "count": 2,
         }
-    ]  # fmt: skip
+    ]
     assert document["recipe"][0] == {
         "step": 1, "tool": "go_build", "args_schema": {}, "validation": ["go_test"],
     }  # fmt: skip
     assert document["performance"] == {
-        "success_count": 2, "failure_count": 0, "success_rate": 1.0, "avg_latency_ms": 7.0,
+        "success_count": 2,
+        "failure_count": 0,
+        "success_rate": 1.0,
+        "avg_latency_ms": 7.0,
         "last_used_at": 50.0,
-    }  # fmt: skip
+    }

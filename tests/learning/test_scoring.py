@@ -21,19 +21,25 @@ counts = st.none() | st.integers(0, 2**53)
 @pytest.mark.parametrize(
     ("success", "minutes", "errors", "retries", "raw", "verdict"),
     [
-        (True, 3, 0, 0, 1.00, Verdict.HELPFUL), (True, 15, 1, 1, 0.78, Verdict.HELPFUL),
-        (True, 40, 5, 3, 0.54, Verdict.NEUTRAL), (False, 3, 0, 0, 0.60, Verdict.NEUTRAL),
-        (False, 60, 5, 3, 0.14, Verdict.HARMFUL), (True, 15, 1, 2, 0.70, Verdict.HELPFUL),
+        (True, 3, 0, 0, 1.00, Verdict.HELPFUL),
+        (True, 15, 1, 1, 0.78, Verdict.HELPFUL),
+        (True, 40, 5, 3, 0.54, Verdict.NEUTRAL),
+        (False, 3, 0, 0, 0.60, Verdict.NEUTRAL),
+        (False, 60, 5, 3, 0.14, Verdict.HARMFUL),
+        (True, 15, 1, 2, 0.70, Verdict.HELPFUL),
     ],
-)  # fmt: skip
+)
 def test_examples(
     success: bool, minutes: int, errors: int, retries: int, raw: float, verdict: Verdict
 ) -> None:
     """The examples of the rules; the last one is helpful although floats make it 0.69999."""
     score = score_outcome(
-        RULES, success=success, duration_ms=minutes * MINUTE, error_count=errors,
+        RULES,
+        success=success,
+        duration_ms=minutes * MINUTE,
+        error_count=errors,
         retry_count=retries,
-    )  # fmt: skip
+    )
     assert score.raw_score == pytest.approx(raw, abs=1e-12)
     assert score.verdict is verdict
 
@@ -75,10 +81,14 @@ def test_unobserved_signals_take_no_part() -> None:
 @pytest.mark.parametrize(
     ("raw", "verdict"),
     [
-        (0.7, Verdict.HELPFUL), (0.7 - 1e-10, Verdict.HELPFUL), (0.7 - 1e-8, Verdict.NEUTRAL),
-        (0.4, Verdict.HARMFUL), (0.4 + 1e-10, Verdict.HARMFUL), (0.4 + 1e-8, Verdict.NEUTRAL),
+        (0.7, Verdict.HELPFUL),
+        (0.7 - 1e-10, Verdict.HELPFUL),
+        (0.7 - 1e-8, Verdict.NEUTRAL),
+        (0.4, Verdict.HARMFUL),
+        (0.4 + 1e-10, Verdict.HARMFUL),
+        (0.4 + 1e-8, Verdict.NEUTRAL),
     ],
-)  # fmt: skip
+)
 def test_thresholds_tolerate_floats(raw: float, verdict: Verdict) -> None:
     """Comparisons tolerate 1e-9, not more."""
     assert verdict_of(RULES, raw) is verdict
@@ -109,7 +119,10 @@ def test_worse_never_scores_better(
     )
     for success in (True, False):
         worse = score_outcome(
-            RULES, success=success, duration_ms=duration + longer, error_count=errors + more,
+            RULES,
+            success=success,
+            duration_ms=duration + longer,
+            error_count=errors + more,
             retry_count=retries + again,
-        )  # fmt: skip
+        )
         assert worse.raw_score <= better.raw_score + 1e-12

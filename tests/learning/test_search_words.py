@@ -5,7 +5,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.text.search_words import asked_words, indexed_words, lexeme, lexemes
+from trackrecord.learning.text.search_words import (
+    asked_words,
+    indexed_words,
+    lexeme,
+    lexemes,
+)
 
 
 def test_words_and_bigrams():

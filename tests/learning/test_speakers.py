@@ -170,13 +170,15 @@ def followed(episodes: list[tuple[str, bool]]) -> Competence:
 @pytest.mark.parametrize(
     ("tellers", "rivals", "everyone", "told"),
     [
-        ({"a"}, {"a"}, {"a"}, True), ({"a"}, {"a"}, {"a", "b"}, False),
-        ({"a", "b"}, {"a", "b"}, {"a", "b"}, False), ({LOCAL}, {LOCAL, "a"}, {LOCAL, "a"}, True),
+        ({"a"}, {"a"}, {"a"}, True),
+        ({"a"}, {"a"}, {"a", "b"}, False),
+        ({"a", "b"}, {"a", "b"}, {"a", "b"}, False),
+        ({LOCAL}, {LOCAL, "a"}, {LOCAL, "a"}, True),
         ({LOCAL}, {LOCAL, f"{TOKEN}ci"}, {LOCAL, f"{TOKEN}ci"}, False),
         ({LOCAL, f"{TOKEN}ci"}, {LOCAL, f"{TOKEN}ci"}, {LOCAL, f"{TOKEN}ci"}, True),
         ({PERSON}, {PERSON, LOCAL}, {PERSON, LOCAL}, True),
     ],
-)  # fmt: skip
+)
 def test_words_come_from_who_is_known(tellers, rivals, everyone, told):
     """From a known speaker, two where several known ones tell the like, or the only one ever."""
     assert may_be_quoted(tellers, rivals, everyone) is told

@@ -61,8 +61,10 @@ FULL = {
     ),
     "failing": (present_failing("issue_refund", 22),),
     "patterns": (
-        pattern("tests-first", "proven", 1.4), pattern("small-steps", "proven", 1.2),
-        pattern("read-first", "established", 0.9), pattern("file-based", "candidate", 0.4),
+        pattern("tests-first", "proven", 1.4),
+        pattern("small-steps", "proven", 1.2),
+        pattern("read-first", "established", 0.9),
+        pattern("file-based", "candidate", 0.4),
     ),
     "competences": (
         competence("read_log+restart", "login fails", 0.8),

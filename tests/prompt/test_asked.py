@@ -93,14 +93,18 @@ def test_context_treats_them_alike():
     with rankings_of(memories=["Use uv"]):
         found = trackrecord.context(candidates=[own], budget="x")
         assert (found.budget, "Fix it" in found.prompt, "Use uv" in found.prompt) == (
-            2000, True, True,
-        )  # fmt: skip
+            2000,
+            True,
+            True,
+        )
         assert "budget must be" in found.problem
         assert not found.is_stale
         found = trackrecord.context(project=[], candidates=[own], budget="400")
         assert (found.budget, "Fix it" in found.prompt, "Use uv" in found.prompt) == (
-            400, True, False,
-        )  # fmt: skip
+            400,
+            True,
+            False,
+        )
         assert "project must be" in found.problem
         with pytest.raises(InvalidCandidate):
             trackrecord.context(candidates=[{"id": "t"}])

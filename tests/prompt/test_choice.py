@@ -31,13 +31,21 @@ TASK = "the build is red"
 def record(name, tools, signal=TASK, *, conditions=None, further=(), good=4, bad=0, **more):
     known = TriggerCounts(signal, conditions, good, bad, tuple(further))
     competence = Competence(
-        id=name, project="p", skill_name=f"skill:{'+'.join(sorted(tools))}",
-        signature="+".join(sorted(tools)), triggers=(known,),
+        id=name,
+        project="p",
+        skill_name=f"skill:{'+'.join(sorted(tools))}",
+        signature="+".join(sorted(tools)),
+        triggers=(known,),
         recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-        required_tools=tuple(sorted(tools)), failure_modes=(), performance=Performance(good, bad),
-        confidence=0.8, salience=1.0, lifecycle=Lifecycle(30.0, 0.1, 0.0, NOW), created_at=NOW,
+        required_tools=tuple(sorted(tools)),
+        failure_modes=(),
+        performance=Performance(good, bad),
+        confidence=0.8,
+        salience=1.0,
+        lifecycle=Lifecycle(30.0, 0.1, 0.0, NOW),
+        created_at=NOW,
         updated_at=NOW,
-    )  # fmt: skip
+    )
     return present_competence(replace(competence, **more), now=NOW, base_rate=0.5)
 
 
@@ -51,10 +59,19 @@ def document(*records, **more):
 
 def ask(found, task=TASK, *, conditions=None, given=None, **more):
     return answer_from(
-        found, project="p", problem=None, task=task, budget=2000, limit=None,
-        language=more.pop("language", "en"), now=NOW, memory_rules=MemoryRules(), advice=given,
-        conditions=conditions, **more,
-    )  # fmt: skip
+        found,
+        project="p",
+        problem=None,
+        task=task,
+        budget=2000,
+        limit=None,
+        language=more.pop("language", "en"),
+        now=NOW,
+        memory_rules=MemoryRules(),
+        advice=given,
+        conditions=conditions,
+        **more,
+    )
 
 
 LINUX = record("on-linux", ["apt", "make"], conditions={"os": "linux"}, good=9)

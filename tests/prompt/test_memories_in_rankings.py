@@ -60,9 +60,11 @@ def test_with_a_task():
 def test_the_budget_holds(texts, budget, language):
     """Headings and separators included, whatever was written."""
     found = answer(
-        task="x y z", budget=budget, language=language,
+        task="x y z",
+        budget=budget,
+        language=language,
         memories=tuple(memory(f"m{n}", f"x {text}") for n, text in enumerate(texts)),
-    )  # fmt: skip
+    )
     assert ceil(len(found.prompt) * 0.30) <= found.tokens <= budget
     assert found.left_out == len(texts) - len(found.told["memories"])
 

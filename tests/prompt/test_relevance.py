@@ -21,7 +21,10 @@ TASKS = {
     "repair the red build": [(("read_log",), 0, 2)],
 }
 KINDS = {"repair the build of the shop": 1, "repair the red build": 1}
-LESSONS = (lesson("a", "issue_refund", usual=0.4), lesson("b", "edit_file", score=0.8, usual=0.2))
+LESSONS = (
+    lesson("a", "issue_refund", usual=0.4),
+    lesson("b", "edit_file", score=0.8, usual=0.2),
+)
 
 
 def asked(

@@ -32,17 +32,26 @@ def document(**parts):
 def answered(given=None, *, rules=RULES, **more):
     asked = {"task": TASK, "budget": None, "limit": None, "language": "en", "problem": None}
     return answer_from(
-        given or document(), memory_rules=MemoryRules(), project="p", now=NOW, rules=rules,
+        given or document(),
+        memory_rules=MemoryRules(),
+        project="p",
+        now=NOW,
+        rules=rules,
         **{**asked, **more},
-    )  # fmt: skip
+    )
 
 
 def composed(given=None, *, rules=RULES, **more):
     asked = {"task": TASK, "budget": None, "language": "en", "problem": None}
     return context_from(
-        given or document(), (), rules, memory_rules=MemoryRules(), project="p", now=NOW,
+        given or document(),
+        (),
+        rules,
+        memory_rules=MemoryRules(),
+        project="p",
+        now=NOW,
         **{**asked, **more},
-    )  # fmt: skip
+    )
 
 
 def test_each_list_of_the_cache_feeds_a_section_and_is_answered():

@@ -33,10 +33,12 @@ def entry(slug: str, content: str, *, failed: bool = False) -> RankedPattern:
 
 def document(*patterns: RankedPattern) -> RankingsDocument:
     return RankingsDocument(
-        project="p", revision=1, computed_at=1.0,
+        project="p",
+        revision=1,
+        computed_at=1.0,
         patterns=tuple(each for each in patterns if not each.is_negative),
         anti_patterns=tuple(each for each in patterns if each.is_negative),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -108,9 +110,16 @@ def test_contents_stay_one_line_each(written, budget: int) -> None:
     for language in ("en", "zh"):
         for within in (None, budget):
             answer = answer_from(
-                document(*entries), project="p", problem=None, task=None, budget=within, limit=None,
-                language=language, now=2.0, memory_rules=MemoryRules(),
-            )  # fmt: skip
+                document(*entries),
+                project="p",
+                problem=None,
+                task=None,
+                budget=within,
+                limit=None,
+                language=language,
+                now=2.0,
+                memory_rules=MemoryRules(),
+            )
             given_out = len(answer.told["patterns"]) + len(answer.told["anti_patterns"])
             lines = answer.prompt.splitlines()
             assert sum(line.startswith("- ") for line in lines) == given_out

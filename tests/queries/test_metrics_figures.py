@@ -25,10 +25,12 @@ def counted(store):
                     update(projects)
                     .where(projects.c.id == row)
                     .values(
-                        outcomes=good + bad + unknown, successes=good, without_verdict=unknown,
+                        outcomes=good + bad + unknown,
+                        successes=good,
+                        without_verdict=unknown,
                         last_learnt_at=1000.0 + row,
                     )
-                )  # fmt: skip
+                )
 
     return call
 

@@ -83,10 +83,14 @@ def _check_alike() -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("NO_SUCH", None), ("NO_SUCH__NUMBER", None), ("ERRORS__NO_SUCH", None),
-        ("PROJECT__X", "PROJECT"), ("HTTP_PORT", "HTTP__PORT"), ("REDS_URL", "REDIS_URL"),
+        ("NO_SUCH", None),
+        ("NO_SUCH__NUMBER", None),
+        ("ERRORS__NO_SUCH", None),
+        ("PROJECT__X", "PROJECT"),
+        ("HTTP_PORT", "HTTP__PORT"),
+        ("REDS_URL", "REDIS_URL"),
     ],
-)  # fmt: skip
+)
 def test_an_unknown_variable_is_refused_by_both(name, meant, monkeypatch):
     """The line names it, and the one that was probably meant."""
     monkeypatch.setenv(ENV_PREFIX + name, "1")
@@ -126,18 +130,24 @@ def test_an_agents_process_does_without_the_daemons_libraries(home, client):
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "TRACKRECORD_HOME": str(home)},
-    )  # fmt: skip
+    )
     assert done.stdout == "[]\n"
 
 
 def test_a_child_process_gets_the_same(monkeypatch, home):
     """Through the variables that the daemon hands on."""
     given_settings = load_settings(
-        home=home, redis_url="redis://127.0.0.1:1/0", scoring={"fast_ms": 5},
-        trusted_folders=("/srv",), criteria={"defaults": ("kind",)},
-    )  # fmt: skip
+        home=home,
+        redis_url="redis://127.0.0.1:1/0",
+        scoring={"fast_ms": 5},
+        trusted_folders=("/srv",),
+        criteria={"defaults": ("kind",)},
+    )
     for name, text in given_settings.as_environment().items():
         monkeypatch.setenv(name, text)
     assert load_settings() == given_settings

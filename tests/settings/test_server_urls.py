@@ -36,10 +36,13 @@ MALFORMED = [
     "redis+sentinel://:sekret@a:1,b:2/my/0", "redis+other://:sekret@a:1",
 ]  # fmt: skip
 MALFORMED_DATABASE = [
-    "postgresql://me:sekret@127.0.0.1:notaport/db", "postgresql://me:sekret@127.0.0.1:99999/db",
-    "postgresql://me:sekret@[::1/db", "postgresql://me:sekret@a:1,b:2/db",
-    "mysql://me:sekret@127.0.0.1/db", "sekret",
-]  # fmt: skip
+    "postgresql://me:sekret@127.0.0.1:notaport/db",
+    "postgresql://me:sekret@127.0.0.1:99999/db",
+    "postgresql://me:sekret@[::1/db",
+    "postgresql://me:sekret@a:1,b:2/db",
+    "mysql://me:sekret@127.0.0.1/db",
+    "sekret",
+]
 
 
 @pytest.mark.parametrize("url", MALFORMED)
@@ -84,12 +87,15 @@ def test_a_malformed_database_url_is_refused(url, home, monkeypatch, capfd):
 @pytest.mark.parametrize(
     "url",
     [
-        "redis://127.0.0.1", "redis://127.0.0.1:6379/0", "redis://me:p%40ss@[::1]:6379/15",
+        "redis://127.0.0.1",
+        "redis://127.0.0.1:6379/0",
+        "redis://me:p%40ss@[::1]:6379/15",
         "rediss://127.0.0.1:6379/0?ssl_cert_reqs=none",
         "redis://127.0.0.1:6379?db=3&socket_timeout=0.5&health_check_interval=5",
-        "unix:///run/redis.sock?db=2", "unix://me:pass@/run/redis.sock",
+        "unix:///run/redis.sock?db=2",
+        "unix://me:pass@/run/redis.sock",
     ],
-)  # fmt: skip
+)
 def test_a_proper_redis_url_is_kept(url):
     """What redis-py accepts stays as it is written."""
     assert checked_redis_url(url) == url
@@ -98,12 +104,14 @@ def test_a_proper_redis_url_is_kept(url):
 @pytest.mark.parametrize(
     "url",
     [
-        "sqlite:///relative.db", "sqlite:////var/lib/trackrecord.db",
-        "postgresql://me:p/a:s?s@db.internal:5432/trackrecord", "postgres://db",
+        "sqlite:///relative.db",
+        "sqlite:////var/lib/trackrecord.db",
+        "postgresql://me:p/a:s?s@db.internal:5432/trackrecord",
+        "postgres://db",
         "postgresql+psycopg://[::1]:5432/trackrecord",
         "postgresql:///trackrecord?host=/run/postgresql",
     ],
-)  # fmt: skip
+)
 def test_a_proper_database_url_is_kept(url):
     """What SQLAlchemy accepts stays as it is written."""
     assert checked_database_url(url) == url

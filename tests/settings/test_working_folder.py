@@ -105,8 +105,10 @@ def test_a_folder_that_the_user_trusts_counts_in_full(folder, users_file):
     (folder / CONFIG_FILE).write_text('redis_url = "redis://mine:6379/0"\nproject = "repository"')
     read = load_agent_settings()
     assert (read.redis_url, read.project, read.queue_max) == (
-        "redis://mine:6379/0", "repository", 7,
-    )  # fmt: skip
+        "redis://mine:6379/0",
+        "repository",
+        7,
+    )
     assert ignored_configuration() is None
     below = folder / "vendored"
     below.mkdir()
@@ -138,12 +140,14 @@ def _damaged(path: Path, kind: str) -> None:
     else:
         path.write_bytes(
             {
-                "not UTF-8": b'project = "\xff"', "not TOML": b"project = [sekret",
-                "deeply nested": b"a = " + b"[" * 3000, "huge": b"#" * 1024 * 1024 + b"#",
+                "not UTF-8": b'project = "\xff"',
+                "not TOML": b"project = [sekret",
+                "deeply nested": b"a = " + b"[" * 3000,
+                "huge": b"#" * 1024 * 1024 + b"#",
                 "unknown": b"no_such_setting = 1",
                 "unknown number": b"[errors]\nno_such_number = 1",
             }[kind]
-        )  # fmt: skip
+        )
 
 
 KINDS = ["directory", "pipe", "unreadable link", "not UTF-8", "not TOML", "deeply nested", "huge"]

@@ -49,7 +49,11 @@ def unjudged(number: int | str, *, received: float = NOW, **fields: object) -> S
 
 
 def teach(
-    store: Engine, batch: Iterable[ScoredOutcome], *, now: float = NOW, rules: Rules = RULES
+    store: Engine,
+    batch: Iterable[ScoredOutcome],
+    *,
+    now: float = NOW,
+    rules: Rules = RULES,
 ) -> BatchChanges:
     """Learn one batch in one transaction."""
     with writing(store) as connection:
@@ -131,13 +135,19 @@ def known(store: Engine, *, now: float = NOW) -> dict[str, Known]:
             *counts[name],
             patterns={
                 slug: (
-                    each.facts.kind, each.facts.content, each.facts.last_validated,
-                    each.evidence.helpful, each.evidence.neutral, each.evidence.harmful,
+                    each.facts.kind,
+                    each.facts.content,
+                    each.facts.last_validated,
+                    each.evidence.helpful,
+                    each.evidence.neutral,
+                    each.evidence.harmful,
                     float(f"{each.evidence.decayed_helpful:.9g}"),
-                    float(f"{each.evidence.decayed_harmful:.9g}"), each.state, each.is_inverted,
+                    float(f"{each.evidence.decayed_harmful:.9g}"),
+                    each.state,
+                    each.is_inverted,
                 )
                 for slug, each in standings(store, name, now=now).items()
             },
         )
         for name in names
-    }  # fmt: skip
+    }

@@ -20,9 +20,13 @@ TASKS = 1200
 
 def exposure(number, *, withheld=False, entries=("x",), project="default"):
     body = ExposureBody(
-        task_id=f"t{number}", entries=entries, project=project, at=NOW + number, withheld=withheld,
+        task_id=f"t{number}",
+        entries=entries,
+        project=project,
+        at=NOW + number,
+        withheld=withheld,
         holdout=0.5,
-    )  # fmt: skip
+    )
     return ReceivedExposure(body, f"e{number}", NOW + number)
 
 

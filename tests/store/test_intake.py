@@ -80,8 +80,10 @@ def test_each_change_of_state_is_recorded_once_with_its_numbers(store):
         note_states_of(store)
     seen = [(each.before, each.after, each.helpful) for each in changes(store, "x")]
     assert seen == [
-        (None, "candidate", 1), ("candidate", "established", 3), ("established", "proven", 5),
-    ]  # fmt: skip
+        (None, "candidate", 1),
+        ("candidate", "established", 3),
+        ("established", "proven", 5),
+    ]
 
 
 def test_examples_are_the_newest_ten(store):
@@ -118,9 +120,11 @@ def test_moving_the_landmark_changes_no_decayed_number(store):
     for number in range(2, 40):
         now += 2 * DAY
         teach(
-            store, [outcome(number, patterns=["x"], received=now)], now=now,
+            store,
+            [outcome(number, patterns=["x"], received=now)],
+            now=now,
             rules=replace(RULES, decay=decay),
-        )  # fmt: skip
+        )
         evidence = standings(store, now=now)["x"].evidence
         assert evidence.decayed_helpful == pytest.approx(1.0)
     with reading(store) as connection:

@@ -65,7 +65,11 @@ def differences(store):
         def is_a_table(_object, name, kind, _is_reflected, _other):
             return kind != "table" or name not in views
 
-        opts = {"compare_type": True, "include_name": is_described, "include_object": is_a_table}
+        opts = {
+            "compare_type": True,
+            "include_name": is_described,
+            "include_object": is_a_table,
+        }
         context = MigrationContext.configure(connection, opts=opts)
         return compare_metadata(context, metadata) + [
             difference for name in views for difference in differences_of_view(connection, name)

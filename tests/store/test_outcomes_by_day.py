@@ -36,8 +36,11 @@ def test_days_are_counted_by_verdict(store):
     with reading(store) as connection:
         days = outcomes_by_day(connection, "default", days=4, until=NOW)
     assert [(day.successes, day.failures, day.without_verdict) for day in days] == [
-        (0, 0, 0), (0, 0, 1), (0, 0, 0), (1, 1, 0),
-    ]  # fmt: skip
+        (0, 0, 0),
+        (0, 0, 1),
+        (0, 0, 0),
+        (1, 1, 0),
+    ]
     assert [day.outcomes for day in days] == [0, 1, 0, 2]
     assert days[-1].day == "2026-05-28"
     recounted(store)

@@ -174,10 +174,12 @@ def test_similar_past_tasks_and_how_they_ended(store):
     teach(
         store,
         [
-            task(1, "Fix the flaky login test", helpful=False), task(2, "Write the release notes"),
-            task(3, "修复登录测试"), outcome(4),
+            task(1, "Fix the flaky login test", helpful=False),
+            task(2, "Write the release notes"),
+            task(3, "修复登录测试"),
+            outcome(4),
         ],
-    )  # fmt: skip
+    )
     (found,) = similar(store, "the login page is broken")
     assert (found.outcome_id, found.task_id, found.instruction) == (
         "o1", "t1", "Fix the flaky login test",

@@ -43,9 +43,11 @@ def test_a_rebuild_is_due_after_a_change_and_no_more_after_it(store):
     assert list(due(store, half_life_days=30.0)) == ["default"]
     with writing(store) as connection:
         rebuild_patterns(
-            connection, project_id_of(connection, "default"),
-            replace(OTHER, decay=DecayRules(30.0)), now=NOW,
-        )  # fmt: skip
+            connection,
+            project_id_of(connection, "default"),
+            replace(OTHER, decay=DecayRules(30.0)),
+            now=NOW,
+        )
     assert due(store, OTHER, 30.0) == {}
     assert list(due(store)) == ["default"]
 

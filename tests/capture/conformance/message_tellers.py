@@ -27,11 +27,13 @@ _START = 1_795_319_900
 _ANSWER = {"input": 100, "output": 20}
 _SUB_AGENTS = dict.fromkeys(
     (
-        "a sub-agent", "a sub-agent edits after the check", "a sub-agent edits before the check",
+        "a sub-agent",
+        "a sub-agent edits after the check",
+        "a sub-agent edits before the check",
         "a sub-agent checks what it edited",
     ),
     "what its sub-agents do is not read",
-)  # fmt: skip
+)
 _ENDINGS = {
     "a crash of the agent": "it has no record for a crash of its own",
     "a limit is reached": "it has no record for that",
@@ -53,9 +55,11 @@ class MessageTeller:
         self.name = type(self).__name__
         self.source = agent_of(self.agent).source
         self.traits = Traits(
-            edit_tool=self.edit_tool, delegate_tool="",
-            untold={**_SUB_AGENTS, **_ENDINGS, **self.untold}, grows=self.grows,
-        )  # fmt: skip
+            edit_tool=self.edit_tool,
+            delegate_tool="",
+            untold={**_SUB_AGENTS, **_ENDINGS, **self.untold},
+            grows=self.grows,
+        )
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
         """Write the story; return the folder that is searched."""
@@ -737,6 +741,14 @@ class CrushTeller(MessageTeller):
 
 
 TELLERS = (
-    QwenTeller(), GeminiTeller(), PiTeller(), CopilotTeller(), KimiTeller(), OldKimiTeller(),
-    ClineTeller(), AmpTeller(), GooseTeller(), CrushTeller(),
-)  # fmt: skip
+    QwenTeller(),
+    GeminiTeller(),
+    PiTeller(),
+    CopilotTeller(),
+    KimiTeller(),
+    OldKimiTeller(),
+    ClineTeller(),
+    AmpTeller(),
+    GooseTeller(),
+    CrushTeller(),
+)

@@ -111,14 +111,18 @@ class ClaudeCodeEvents(_Events):
         delegate_tool="Agent",
         hides_errands=True,
         untold={
-            "the status of a pipe": _NO_OUTPUT, "nothing is found, and nothing starts": _NO_OUTPUT,
-            "interrupted": _NO_END, "killed in a call": _NO_END,
-            "killed in a call, and told to go on": _NO_END, "a crash of the agent": _NO_END,
-            "a limit is reached": _NO_END, "a commit that is reverted": _NO_OUTPUT,
+            "the status of a pipe": _NO_OUTPUT,
+            "nothing is found, and nothing starts": _NO_OUTPUT,
+            "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
+            "a crash of the agent": _NO_END,
+            "a limit is reached": _NO_END,
+            "a commit that is reverted": _NO_OUTPUT,
             "a sub-agent checks what it edited": "its calls are a run of its own",
             "a sub-agent edits before the check": "the agent may still work in the background",
         },
-    )  # fmt: skip
+    )
 
     def outcome_ids(self, story: Story) -> list[str]:
         runs = [f"prompt-{number}" for number in range(1, len(story.turns) + 1)]
@@ -177,12 +181,14 @@ class CodexEvents(_Events):
         delegate_tool="spawn_agent",
         wait_tool="wait_agent",
         untold={
-            "interrupted": _NO_END, "killed in a call": _NO_END,
-            "killed in a call, and told to go on": _NO_END, "a crash of the agent": _NO_END,
+            "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
+            "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a sub-agent checks what it edited": "its calls are a run of its own",
         },
-    )  # fmt: skip
+    )
     _child = "01a20168-6106-7f52-b27b-c498fee45553"
 
     def outcome_ids(self, story: Story) -> list[str]:
@@ -256,13 +262,15 @@ class GenAiSpans:
         edit_tool="write_file",
         delegate_tool="",
         untold={
-            "killed in a call": _NO_END, "killed in a call, and told to go on": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "refused and led": "the conventions have no word for a refusal",
-            "a sub-agent": _ONE_RUN, "a sub-agent edits after the check": _ONE_RUN,
+            "a sub-agent": _ONE_RUN,
+            "a sub-agent edits after the check": _ONE_RUN,
             "a sub-agent edits before the check": _ONE_RUN,
             "a sub-agent checks what it edited": _ONE_RUN,
         },
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         self._clock = _Clock()

@@ -90,9 +90,11 @@ def forms_of(check: CheckOutput) -> Iterator[CheckOutput]:
     yield form("pipefail", f"set -o pipefail; {check.line} 2>&1 | tail -20", code, tail)
     yield form("status told", f"{check.line}; echo exit=$?", 0, f"{output}exit={code}\n")
     yield form(
-        "status of the pipe", f'{check.line} 2>&1 | tail -20; echo "rc: ${{PIPESTATUS[0]}}"', 0,
+        "status of the pipe",
+        f'{check.line} 2>&1 | tail -20; echo "rc: ${{PIPESTATUS[0]}}"',
+        0,
         f"{tail}rc: {code}\n",
-    )  # fmt: skip
+    )
     yield form("tee", f"{check.line} 2>&1 | tee /tmp/log.txt", 0, output)
     yield form("|| true", f"{check.line} || true", 0, output)
     yield form("; echo", f"{check.line}; echo 'All tests passed'", 0, f"{output}All tests passed\n")

@@ -34,9 +34,11 @@ edited = []
 turns = [turn(at, name) for at, name in enumerate(["run_tests", "edit_file", "run_tests"])]
 agent = create_agent(
     Script(messages=iter([*turns, AIMessage(content="The tests pass.")])),
-    tools=[run_tests, edit_file], name="mender", checkpointer=InMemorySaver(),
+    tools=[run_tests, edit_file],
+    name="mender",
+    checkpointer=InMemorySaver(),
     interrupt_before=["tools"],
-)  # fmt: skip
+)
 thread = {"configurable": {"thread_id": "thread-1"}}
 answer = agent.invoke({"messages": [("user", "Mend the failing tests of the cart")]}, thread)
 for _ in turns:

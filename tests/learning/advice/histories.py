@@ -26,9 +26,12 @@ def run(number: int, *said: str | RunStep, task: object = None, success: bool = 
     """A run; those of higher numbers ended later, all within the last days."""
     steps = tuple(each if isinstance(each, RunStep) else step(each) for each in said)
     return Run(
-        outcome=number, task_id=f"t{number if task is None else task}",
-        ended_at=NOW - 10 * DAY + number, success=success, steps=steps,
-    )  # fmt: skip
+        outcome=number,
+        task_id=f"t{number if task is None else task}",
+        ended_at=NOW - 10 * DAY + number,
+        success=success,
+        steps=steps,
+    )
 
 
 def unjudged(number: int, *said: str | RunStep, task: object = None) -> NotedRun:

@@ -18,17 +18,23 @@ from trackrecord.resources.reports.run_exposures import is_followed
 
 def exposure(number, *, task=None, withheld=False, at=None, entries=("a",), holdout=0.5):
     return Exposure(
-        exposure_id=f"e{number}", task_id=f"t{number}" if task is None else task,
-        at=float(number) if at is None else at, is_withheld=withheld, holdout=holdout,
+        exposure_id=f"e{number}",
+        task_id=f"t{number}" if task is None else task,
+        at=float(number) if at is None else at,
+        is_withheld=withheld,
+        holdout=holdout,
         entries=entries,
-    )  # fmt: skip
+    )
 
 
 def run(number, *, task=None, success=True, at=None, **more):
     return Run(
-        outcome=number, task_id=f"t{number}" if task is None else task,
-        ended_at=number + 1.0 if at is None else at, success=success, **more,
-    )  # fmt: skip
+        outcome=number,
+        task_id=f"t{number}" if task is None else task,
+        ended_at=number + 1.0 if at is None else at,
+        success=success,
+        **more,
+    )
 
 
 def report_of(exposures, runs):
@@ -82,7 +88,10 @@ def test_order_and_doubling_make_no_difference(handed, ended, chance):
 
 def test_the_first_exposure_and_the_first_outcome_after_it_count():
     """A retry was assigned before; what ended before the exposure has nothing to do with it."""
-    exposures = [exposure(1, task="t", at=1000.0), exposure(2, task="t", at=2000.0, withheld=True)]
+    exposures = [
+        exposure(1, task="t", at=1000.0),
+        exposure(2, task="t", at=2000.0, withheld=True),
+    ]
     runs = [
         run(1, task="t", at=500.0, success=False),
         run(2, task="t", at=1500.0, success=True),
@@ -95,9 +104,11 @@ def test_the_first_exposure_and_the_first_outcome_after_it_count():
 def test_what_has_no_other_side_is_counted_apart():
     """Exposures without an outcome, outcomes without an exposure, and tasks with no entry."""
     exposures = [
-        exposure(1), exposure(2, withheld=True), exposure(3, withheld=True),
+        exposure(1),
+        exposure(2, withheld=True),
+        exposure(3, withheld=True),
         exposure(4, entries=()),
-    ]  # fmt: skip
+    ]
     found = trials_of(exposures, [run(1), run(9), run(4)])
     assert [trial.run.task_id for trial in found.ended] == ["t1"]
     assert (found.open, found.empty) == ((0, 2), 1)

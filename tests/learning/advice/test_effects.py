@@ -16,12 +16,14 @@ from trackrecord.learning.advice.estimates.effects import (
 
 TRIALS = st.lists(
     st.builds(
-        EffectRun, st.sampled_from(["easy", "hard", "odd"]),
+        EffectRun,
+        st.sampled_from(["easy", "hard", "odd"]),
         st.sets(st.sampled_from("abc"), max_size=3).map(lambda each: tuple(sorted(each))),
-        st.sampled_from([1.0, 0.5, 1e-300]), st.booleans(),
+        st.sampled_from([1.0, 0.5, 1e-300]),
+        st.booleans(),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 def trials(stratum, label, successes, runs):

@@ -20,9 +20,13 @@ HALF_LIFE = 90.0
 def run(number, tools="", *, success=True, age=0.0, **fields):
     """A run of a task of its own, with one letter for each tool."""
     return Run(
-        outcome=number, task_id=fields.pop("task_id", f"t{number}"), ended_at=NOW - age * DAY,
-        success=success, steps=tuple(map(RunStep, tools)), **fields,
-    )  # fmt: skip
+        outcome=number,
+        task_id=fields.pop("task_id", f"t{number}"),
+        ended_at=NOW - age * DAY,
+        success=success,
+        steps=tuple(map(RunStep, tools)),
+        **fields,
+    )
 
 
 def many(first, tools, successes, runs, **fields):
@@ -38,14 +42,16 @@ def estimates(runs, now=NOW):
 
 RUNS = st.lists(
     st.builds(
-        dict, tools=st.sampled_from(["", "a", "ab", "c"]), success=st.booleans(),
+        dict,
+        tools=st.sampled_from(["", "a", "ab", "c"]),
+        success=st.booleans(),
         age=st.sampled_from([0.0, 3.0, 90.0, 1e5, -5.0]),
         task_id=st.sampled_from(["one", "two", "three"]),
         trigger=st.sampled_from(["", "red", "blue"]),
         patterns=st.sampled_from([(), ("p",), ("p", "q")]),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 def told(runs):

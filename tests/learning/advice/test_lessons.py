@@ -56,8 +56,10 @@ def test_a_tool_that_always_fails():
 def test_like_errors_are_one():
     """A template that differs in a word or a placeholder is the same error."""
     said = (
-        "payment method <id> not found", "payment method not found", "Payment method not found!",
-    )  # fmt: skip
+        "payment method <id> not found",
+        "payment method not found",
+        "Payment method not found!",
+    )
     found = lessons([run(n, f"book!{said[n % 3]}") for n in range(9)])
     assert [each.failing_calls for each in of_kind(found, LessonKind.FAILS)] == [9]
 

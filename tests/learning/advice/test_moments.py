@@ -13,7 +13,10 @@ from trackrecord.learning.advice.moments.calls import (
     told_line,
     work_of,
 )
-from trackrecord.learning.advice.moments.commands import CommandState, commands_of
+from trackrecord.learning.advice.moments.commands import (
+    CommandState,
+    commands_of,
+)
 from trackrecord.learning.advice.moments.dismissed import command_id
 from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments, encode_moments
 from trackrecord.learning.advice.moments.hints import (
@@ -23,7 +26,12 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.wording import named_text, names_in, never_text, usual_text
+from trackrecord.learning.advice.moments.wording import (
+    named_text,
+    names_in,
+    never_text,
+    usual_text,
+)
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
@@ -207,14 +215,20 @@ def test_lines_that_most_sessions_run_are_told():
 @pytest.mark.parametrize(
     ("line", "work"),
     [
-        ("pnpm api:generate", "generate"), ("cd web && npm ci", "install"),
-        ("mise run fmt", "format"), ("pnpm --filter web dev", "start"),
-        ("git log --oneline --format=short", ""), ("echo install everything", ""),
-        ("curl https://x.example/install | sh", ""), ("npm install && rm -rf build", ""),
-        ("gh pr checks --watch", "CI"), ("glab ci status", "CI"), ("act -j test", "CI"),
+        ("pnpm api:generate", "generate"),
+        ("cd web && npm ci", "install"),
+        ("mise run fmt", "format"),
+        ("pnpm --filter web dev", "start"),
+        ("git log --oneline --format=short", ""),
+        ("echo install everything", ""),
+        ("curl https://x.example/install | sh", ""),
+        ("npm install && rm -rf build", ""),
+        ("gh pr checks --watch", "CI"),
+        ("glab ci status", "CI"),
+        ("act -j test", "CI"),
         ("gh run rerun 7", ""),
     ],
-)  # fmt: skip
+)
 def test_the_work_of_a_line_is_known_by_its_names(line, work):
     """Of its program and its task; not by a word somewhere in it."""
     assert work_of(line) == work
@@ -264,10 +278,12 @@ def test_a_line_for_a_part_is_not_told_for_another_part():
 @pytest.mark.parametrize(
     "command",
     [
-        "curl -H 'Authorization: <secret>' localhost", "cat > a.py <<'EOF' …",
-        "pytest " + "a" * 300, "echo `whoami`",
+        "curl -H 'Authorization: <secret>' localhost",
+        "cat > a.py <<'EOF' …",
+        "pytest " + "a" * 300,
+        "echo `whoami`",
     ],
-)  # fmt: skip
+)
 def test_lines_that_are_not_told(command):
     """One with a secret, with a heredoc, of which the end is missing, or that a mark would end."""
     assert told_line(command) == ""

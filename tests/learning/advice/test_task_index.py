@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from trackrecord.learning.advice.tasks.task_index import build_index, index_words
 
 TEXTS = [
-    "cancel the reservation of two passengers", "book a flight for two passengers",
-    "cancel the flight, refund the passengers", "update the baggage",
-]  # fmt: skip
+    "cancel the reservation of two passengers",
+    "book a flight for two passengers",
+    "cancel the flight, refund the passengers",
+    "update the baggage",
+]
 WORDS = st.lists(
     st.sampled_from(["cancel", "book", "flight", "bag", "seat", "refund", "座位", "退款"]),
     max_size=6,

@@ -20,9 +20,14 @@ BOOK = "book a flight with two seats for tomorrow"
 def run(number, text, tools, *, success=True, ended_at=NOW, **fields):
     """One run of a task."""
     return Run(
-        outcome=number, task_id=f"t{number}", ended_at=ended_at, success=success, instruction=text,
-        steps=tuple(RunStep(tool) for tool in tools), **fields,
-    )  # fmt: skip
+        outcome=number,
+        task_id=f"t{number}",
+        ended_at=ended_at,
+        success=success,
+        instruction=text,
+        steps=tuple(RunStep(tool) for tool in tools),
+        **fields,
+    )
 
 
 def asked(runs, text, *, now=NOW, **options):
@@ -33,10 +38,12 @@ def asked(runs, text, *, now=NOW, **options):
 def desk():
     """A desk where cancelling and booking take different tools."""
     return [
-        run(1, CANCEL, ["find", "refund"]), run(2, f"{CANCEL}, please", ["refund", "find"]),
+        run(1, CANCEL, ["find", "refund"]),
+        run(2, f"{CANCEL}, please", ["refund", "find"]),
         run(3, f"{CANCEL} today", ["find", "give_up"], success=False),
-        run(4, BOOK, ["search", "book"]), run(5, f"{BOOK} evening", ["search", "book"]),
-    ]  # fmt: skip
+        run(4, BOOK, ["search", "book"]),
+        run(5, f"{BOOK} evening", ["search", "book"]),
+    ]
 
 
 def test_similar_successes_vote_and_dissimilar_ones_do_not():
@@ -53,9 +60,12 @@ def test_votes_age():
     """After a half-life two old successes count as much as one new one."""
     old = NOW - 90 * DAY
     runs = [
-        run(1, CANCEL, ["old"], ended_at=old), run(2, CANCEL, ["old"], ended_at=old),
-        run(3, CANCEL, ["new"]), run(4, BOOK, ["new"]), run(5, BOOK, ["old"]),
-    ]  # fmt: skip
+        run(1, CANCEL, ["old"], ended_at=old),
+        run(2, CANCEL, ["old"], ended_at=old),
+        run(3, CANCEL, ["new"]),
+        run(4, BOOK, ["new"]),
+        run(5, BOOK, ["old"]),
+    ]
     shares = {voted.tools: voted.share for voted in asked(runs, CANCEL).ranked}
     assert shares["old",] == pytest.approx(shares["new",]) == pytest.approx(0.5)
 
@@ -129,13 +139,16 @@ def test_a_trigger_stands_for_a_missing_instruction():
 TEXTS = st.lists(st.sampled_from(["cancel", "book", "退款", "a b", "\x00", "💥", ""]), max_size=4)
 RUNS = st.lists(
     st.builds(
-        run, st.integers(0, 30), TEXTS.map(" ".join),
-        st.lists(st.sampled_from(["x", "y", "z", "+", "\\"]), max_size=3), success=st.booleans(),
+        run,
+        st.integers(0, 30),
+        TEXTS.map(" ".join),
+        st.lists(st.sampled_from(["x", "y", "z", "+", "\\"]), max_size=3),
+        success=st.booleans(),
         ended_at=st.floats(0, 2e9),
     ),
     max_size=12,
     unique_by=lambda run: run.outcome,
-)  # fmt: skip
+)
 
 
 @given(RUNS, TEXTS.map(" ".join), st.randoms(use_true_random=False))

@@ -38,15 +38,19 @@ def candidate_lists(draw, most=40):
     flags = st.booleans()
     return [
         Candidate(
-            id=name, kind=draw(st.sampled_from(KINDS)), text=draw(st.text("ab \n", max_size=30)),
+            id=name,
+            kind=draw(st.sampled_from(KINDS)),
+            text=draw(st.text("ab \n", max_size=30)),
             priority=draw(st.sampled_from([-1, 0, 0.5, 7])),
             score=draw(st.sampled_from([0.0, 0.25, 1.5])),
             dependency_depth=draw(st.none() | st.sampled_from([0, 1, 3, 1e300])),
             decision_age_hours=draw(st.none() | st.sampled_from([-5, 0, 24, 1e308])),
-            is_current_task=draw(flags), has_failure=draw(flags), has_evidence=draw(flags),
+            is_current_task=draw(flags),
+            has_failure=draw(flags),
+            has_evidence=draw(flags),
         )
         for name in chosen
-    ]  # fmt: skip
+    ]
 
 
 def _is_utf8(text):
@@ -92,14 +96,21 @@ def test_a_failure_by_its_depth(depth, score):
 @pytest.mark.parametrize(
     ("kind", "said", "score"),
     [
-        ("phase", {}, 1.0), ("task", {}, 0.0), ("agent_context", {}, 0.0), ("evidence", {}, 0.0),
-        ("task", {"is_current_task": True}, 2.0), ("task", {"is_blocked_task": True}, 1.5),
-        ("evidence", {"has_failure": True}, 2.5), ("evidence", {"has_success": True}, 0.5),
-        ("evidence", {"has_evidence": True}, 1.0), ("decision", {"decision_age_hours": 0}, 1.5),
-        ("decision", {"decision_age_hours": 24}, 0.75), ("decision", {}, 0.0),
+        ("phase", {}, 1.0),
+        ("task", {}, 0.0),
+        ("agent_context", {}, 0.0),
+        ("evidence", {}, 0.0),
+        ("task", {"is_current_task": True}, 2.0),
+        ("task", {"is_blocked_task": True}, 1.5),
+        ("evidence", {"has_failure": True}, 2.5),
+        ("evidence", {"has_success": True}, 0.5),
+        ("evidence", {"has_evidence": True}, 1.0),
+        ("decision", {"decision_age_hours": 0}, 1.5),
+        ("decision", {"decision_age_hours": 24}, 0.75),
+        ("decision", {}, 0.0),
         ("evidence", {"decision_age_hours": 0}, 0.0),
     ],
-)  # fmt: skip
+)
 def test_each_weight_counts_once_where_it_holds(kind, said, score):
     """The default weights; a decision's recency counts for decisions of a known age only."""
     assert score_of(candidate(kind=kind, **said), RULES) == pytest.approx(score)
