@@ -168,11 +168,9 @@ def test_what_another_process_retrieved_is_not_summarised_either(agent):
     def get():
         ran = subprocess.run(
             [sys.executable, "-m", "trackrecord_cli", "artifacts", "get", artifact_id],
-            env={**os.environ, "TRACKRECORD_HOME": str(agent)},
-            capture_output=True,
-            timeout=200,
+            env={**os.environ, "TRACKRECORD_HOME": str(agent)}, capture_output=True, timeout=200,
             check=True,
-        )
+        )  # fmt: skip
         return ran.stdout
 
     got = get()
@@ -269,15 +267,3 @@ def test_what_an_async_tool_raises_is_raised_as_it_is(agent):
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancel())
-
-
-def test_another_event_loop_is_no_trouble(agent):
-    """The coroutine needs no asyncio: here it is driven by hand."""
-
-    @trackrecord.summarised
-    async def tool():
-        return BIG
-
-    with pytest.raises(StopIteration) as done:
-        tool().send(None)
-    assert "artifact" in done.value.value

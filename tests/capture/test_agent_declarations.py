@@ -162,7 +162,7 @@ def test_a_file_belongs_to_the_agent_with_the_most_particular_name_for_it():
     assert list(known_sources())[-1] == "claude-code"
 
 
-STRANGE: tuple[Any, ...] = (None, True, -1, 1e308, "x" * 40_000, [], [[]], {}, {"text": 7}, [None])
+STRANGE: tuple[Any, ...] = (None, -1, 1e308, "x" * 40_000, [[]], {"text": 7})
 
 
 def _changed(value: Any, strange: Any) -> list[Any]:
@@ -183,14 +183,9 @@ def _changed(value: Any, strange: Any) -> list[Any]:
 
 
 LOGS = {
-    "qwen-code": "QwenTeller",
-    "gemini-cli": "GeminiTeller",
-    "pi": "PiTeller",
-    "copilot": "CopilotTeller",
-    "kimi": "KimiTeller",
-    "amp": "AmpTeller",
-    "cline": "ClineTeller",
-}
+    "qwen-code": "QwenTeller", "gemini-cli": "GeminiTeller", "pi": "PiTeller",
+    "copilot": "CopilotTeller", "kimi": "KimiTeller", "amp": "AmpTeller", "cline": "ClineTeller",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOGS)

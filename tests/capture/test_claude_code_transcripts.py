@@ -378,16 +378,6 @@ def test_a_run_that_goes_on(told: Told):
     assert [run.is_over for run in told.read()] == [True, True]
 
 
-def test_the_limit_of_turns_is_a_crash(told: Told):
-    """The agent itself came to an end before its work did, and nothing more is expected."""
-    told.prompt("Fix the tests", "p1")
-    told.call("Bash", {"command": "ls"}, "x", {"stdout": "x"})
-    told.record("attachment", attachment={"type": "max_turns_reached", "maxTurns": 3})
-    (run,) = told.read()
-    assert [sign.kind for sign in run.signs] == [SignalKind.CRASHED]
-    assert run.is_over
-
-
 def test_sub_agents_within_a_transcript(told: Told):
     """Older versions kept them there, as trees of their own."""
     told.prompt("Fix the tests", "p1")

@@ -3,36 +3,21 @@
 import msgspec
 import pytest
 
+from tests.prompt.advised import known_pattern as pattern
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.advice.moments.facts import UsualLine
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.patterns.texts import PLAIN, TextRules
-from trackrecord.learning.rules_bundle import Rules
+from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.documents.advice_document import AdviceDocument, LessonEntry
-from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord.settings.service_settings import HookSettings
-from trackrecord.wire.outcome_scorer import recogniser_of
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names
-
-NAMES = recogniser_of(Rules())
-
-
-def pattern(slug, helpful, harmful, texts=PLAIN):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
-    facts = PatternFacts(slug, "named", slug, None)
-    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return present_pattern(standing, NAMES.name_of, texts)
 
 
 @pytest.fixture
@@ -42,13 +27,10 @@ def known(client, settings):
     def write(**parts):
         for project, slug in (("shop", "tests-first"), ("other", "secret-of-another")):
             document = RankingsDocument(
-                project=project,
-                revision=1,
-                computed_at=1_800_000_000.0,
-                patterns=(pattern(slug, 8, 0),),
-                anti_patterns=(pattern("big-bang", 1, 6),),
+                project=project, revision=1, computed_at=1_800_000_000.0,
+                patterns=(pattern(slug, 8, 0),), anti_patterns=(pattern("big-bang", 1, 6),),
                 **parts,
-            )
+            )  # fmt: skip
             write_document(client, settings, document)
 
     write()
@@ -73,26 +55,17 @@ def start(session="s1", folder="/src/shop"):
 
 def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1"):
     return HookPost(
-        hook_event_name="UserPromptSubmit",
-        session_id=session,
-        cwd=folder,
-        prompt=text,
+        hook_event_name="UserPromptSubmit", session_id=session, cwd=folder, prompt=text,
         prompt_id=prompt_id,
-    )
+    )  # fmt: skip
 
 
 def task_of(agent, session, prompt_id, text="Fix the login"):
     """Return the task of the outcome that is made of the same run's transcript."""
     run = AgentRun(
-        agent=agent,
-        session=session,
-        prompt=prompt_id,
-        captured_from="transcript",
-        started_at=1.0,
-        ended_at=2.0,
-        folder="/src/shop",
-        instruction=text,
-    )
+        agent=agent, session=session, prompt=prompt_id, captured_from="transcript", started_at=1.0,
+        ended_at=2.0, folder="/src/shop", instruction=text,
+    )  # fmt: skip
     return outcome_of(run)["task_id"]
 
 
@@ -213,11 +186,9 @@ def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing)
     entry = pattern("tests-first", 8, 0)
     lines = {"en": "- set API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 first", "zh": "-"}
     document = RankingsDocument(
-        project="shop",
-        revision=1,
-        computed_at=1_800_000_000.0,
+        project="shop", revision=1, computed_at=1_800_000_000.0,
         patterns=(msgspec.structs.replace(entry, lines=lines),),
-    )
+    )  # fmt: skip
     write_document(client, settings, document)
     text = handing.answer("codex", start())
     assert "API_TOKEN=<secret>" in text
@@ -265,14 +236,11 @@ def test_a_session_of_the_holdout_gets_nothing_at_all(known, client, settings, h
 @pytest.mark.parametrize(
     "asked",
     [
-        start(folder="/src/unknown"),
-        start(session=""),
-        start(session="../../etc"),
-        start(session="s" * 200),
-        start(folder=None),
+        start(folder="/src/unknown"), start(session=""), start(session="../../etc"),
+        start(session="s" * 200), start(folder=None),
         HookPost(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
     ],
-)
+)  # fmt: skip
 def test_where_there_is_nothing_to_say_nothing_is_said(known, handing, asked):
     """An unknown project, and a question that makes no sense."""
     assert handing.answer("codex", asked) == ""
@@ -338,7 +306,10 @@ def test_a_warning_is_told_as_a_fact_whatever_its_prefix(language):
     """What a person set as the beginning of warnings is an order, too; as advice it stays."""
     for texts in (TextRules(), TextRules(warning_prefix="CARE:", warning_prefix_zh="小心:")):
         document = RankingsDocument(
-            project="p", revision=1, computed_at=0.0, anti_patterns=(pattern("x", 1, 6, texts),)
+            project="p",
+            revision=1,
+            computed_at=0.0,
+            anti_patterns=(pattern("x", 1, 6, texts=texts),),
         )
         asked = {"project": "p", "language": language, "now": 0.0}
         fact, order = (

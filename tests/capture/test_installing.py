@@ -14,12 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord_capture.agents.apply_plan import (
-    install,
-    plan_install,
-    plan_uninstall,
-    uninstall,
-)
+from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.draft import Draft, DraftRefused, read_text, receipt_of
 from trackrecord_capture.agents.hook_entries import (
     add_entries,
@@ -168,18 +163,10 @@ def test_a_pipe_in_the_place_of_settings_is_left_alone(tmp_path):
 
 _toml_lines = st.sampled_from(
     [
-        "# a comment",
-        "",
-        'model = "o"',
-        "[a]",
-        'text = """',
-        '"""',
-        "x = 1",
-        "  y = [1,",
-        "2]",
+        "# a comment", "", 'model = "o"', "[a]", 'text = """', '"""', "x = 1", "  y = [1,", "2]",
         "é = 1",
     ]
-)
+)  # fmt: skip
 
 
 @given(st.lists(_toml_lines, max_size=8), st.sampled_from(["\n", "\r\n"]), st.booleans())
@@ -197,18 +184,6 @@ def test_lines_in_a_toml_file_are_taken_back_to_the_byte(lines, newline, ends):
     assert tomllib.loads(draft.text) == held | {"notify": ["/x/hook"]}
     remove_lines(draft, re.compile(r'notify = \["/x/hook"\]'))
     assert draft.text == before
-
-
-@pytest.fixture
-def user(tmp_path, monkeypatch):
-    """The home of a user who has all three agents."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
-    for folder in (".claude", ".codex", ".config/opencode"):
-        (tmp_path / folder).mkdir(parents=True)
-    return tmp_path
 
 
 def _files(folder):

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from tests.capture.test_handing_to_agents import pattern
+from tests.prompt.advised import known_pattern as pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.settings.settings import load_settings
@@ -16,11 +16,6 @@ from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.live.hook_answers import KINDS
 from trackrecord_capture.live.notes import notes_folder, waiting_notes
 from trackrecord_capture.live.opening import live_of
-
-
-@pytest.fixture
-def live(settings):
-    return live_of(settings)
 
 
 def posted(**fields):

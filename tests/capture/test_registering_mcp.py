@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agents.apply_plan import (
-    install,
-    plan_install,
-    plan_uninstall,
-    uninstall,
-)
+from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.doctor import diagnose
 from trackrecord_capture.agents.draft import Draft, DraftRefused, receipt_of
 from trackrecord_capture.agents.known import AGENTS
@@ -98,17 +93,11 @@ def test_a_file_that_is_not_what_it_should_be_is_left_alone(text):
 
 
 @pytest.fixture
-def user(tmp_path, monkeypatch):
-    """The home of a user who has all three agents."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
-    for folder in (".claude", ".codex", ".config/opencode"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / ".claude.json").write_text('{"numStartups": 3, "mcpServers": {}}')
-    (tmp_path / ".codex" / "config.toml").write_text('[mcp_servers.x]\nurl = "u"\n')
-    return tmp_path
+def user(user):
+    """The home of that user, with servers of other makers."""
+    (user / ".claude.json").write_text('{"numStartups": 3, "mcpServers": {}}')
+    (user / ".codex" / "config.toml").write_text('[mcp_servers.x]\nurl = "u"\n')
+    return user
 
 
 def _files(folder):
@@ -171,14 +160,9 @@ def test_what_agents_start_is_a_server(user, home, tmp_path):
     folder.mkdir()
     (folder / "mcp.py").write_text("raise SystemExit('a module of the folder was imported')")
     ran = subprocess.run(
-        [server],
-        cwd=folder,
-        env=os.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=200,
-    )
+        [server], cwd=folder, env=os.environ, stdin=subprocess.DEVNULL, capture_output=True,
+        check=False, timeout=200,
+    )  # fmt: skip
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 

@@ -15,7 +15,7 @@ from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.door_address import DoorAddress, read_door, write_door
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.agents.runtime import runtime_folder, wrapper_path, write_runtime
+from trackrecord_capture.agents.runtime import runtime_folder
 from trackrecord_capture.live.notes import waiting_notes
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.outcome import task_id_of
@@ -25,20 +25,11 @@ FLOOD = "12:00 INFO step\n" * 900 + f"12:01 ERROR token {KEY} was refused\n"
 PROMPT = "Find out why the nightly job of the shop fails"
 
 
-@pytest.fixture
-def live(settings):
-    return live_of(settings)
-
-
 def posted(**fields):
     said = {
-        "hook_event_name": "PostToolUse",
-        "session_id": "s1",
-        "cwd": "/src/shop",
-        "tool_name": "Bash",
-        "command": "make test",
-        "output": FLOOD,
-    }
+        "hook_event_name": "PostToolUse", "session_id": "s1", "cwd": "/src/shop",
+        "tool_name": "Bash", "command": "make test", "output": FLOOD,
+    }  # fmt: skip
     return json.dumps(said | fields).encode()
 
 
@@ -93,15 +84,13 @@ def test_the_task_is_remembered_where_the_hook_of_the_output_does_not_say_it(set
 @pytest.mark.parametrize(
     "fields",
     [
-        {"output": "x" * 10_000},
-        {"output": ""},
+        {"output": "x" * 10_000}, {"output": ""},
         {"output": "[output kept as artifact 00: log]" + FLOOD},
         {"command": "trackrecord artifacts get 3f2a --bytes 0:20000"},
         {"command": "cd x && TRACKRECORD_HOME=y trackrecord  artifacts  get 3f2a | cat"},
-        {"cwd": ""},
-        {"cwd": "/src/" + "s" * 200},
+        {"cwd": ""}, {"cwd": "/src/" + "s" * 200},
     ],
-)
+)  # fmt: skip
 def test_what_is_small_or_read_back_is_left(settings, home, live, fields):
     """Nothing is stored, and the agent goes on with what it has."""
     assert live.hook("opencode", posted(**fields)) is None
@@ -161,15 +150,6 @@ def called(response, **more):
             "prompt_id": "p1", "tool_name": "Bash", "tool_input": {"command": "make"},
             "tool_response": response}  # fmt: skip
     return said | more
-
-
-@pytest.fixture
-def patient(home):
-    """The hook with a deadline that a busy machine does not miss."""
-    write_runtime(home)
-    hook = wrapper_path(home).with_name("hook.py")
-    hook.write_text(hook.read_text().replace("TOTAL_S = 0.9\n", "TOTAL_S = 100.0\n"))
-    return home
 
 
 def summarising(home, answer="a summary", most=10_000, **more):
@@ -242,34 +222,7 @@ def test_any_other_answer_leaves_the_output(patient, answer, status):
         assert_silent(run(patient, called(BASH)))
 
 
-@pytest.mark.parametrize("given", [b"", b"{", json.dumps(called("x" * 2_000_000)).encode()])
-def test_whatever_comes_the_output_is_left(patient, given):
-    """Also what is larger than the hook reads."""
-    assert_silent(run(patient, given))
-
-
-def test_without_a_door_and_behind_a_slow_one_the_output_is_left(home):
-    """The hook gives up by itself."""
-    write_runtime(home)
-    assert_silent(run(home, called(BASH)))
-    opened, tell = summarising(home, pauses=True)
-    with opened:
-        tell()
-        assert_silent(run(home, called(BASH)))
-
-
 # Below: installation.
-
-
-@pytest.fixture
-def user(tmp_path, monkeypatch):
-    """A person who has all the agents, without any configuration."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for folder in (".claude", ".codex", ".config/opencode"):
-        (tmp_path / folder).mkdir(parents=True)
-    return tmp_path
 
 
 def test_outputs_are_replaced_only_where_somebody_asked_for_it(user, home):

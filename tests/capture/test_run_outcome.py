@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
-from trackrecord.settings.capture_rules import CaptureRules, FolderProject
+from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.setting_values import read_values
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord.wire.tried_calls import tried_digest
@@ -59,10 +59,8 @@ def test_the_fields_of_an_outcome():
     assert fields["source"] == "claude-code"
     assert fields["instruction"] == "Fix the failing tests of the parser"
     assert [call["tool"] for call in fields["tool_graph"]] == [
-        "shell:pytest",
-        "Edit",
-        "shell:pytest",
-    ]
+        "shell:pytest", "Edit", "shell:pytest",
+    ]  # fmt: skip
     assert fields["tool_graph"][0] == {
         "tool": "shell:pytest", "id": "t1", "args": {"command": "cd /src/p && uv run pytest"},
         "ok": True, "result": "Exit code 1\n1 failed", "duration_ms": 250.0, "timestamp": 1001.0,
@@ -216,12 +214,6 @@ def test_what_a_person_says_with_a_refusal_can_be_left_out():
     assert "no, SENTINEL" in kept["tool_graph"][0]["error"]
 
 
-def test_folders_can_be_mapped_to_projects():
-    """A person's own project wins."""
-    rules = CaptureRules(projects=(FolderProject(folder="/src", project="mine"),))
-    assert outcome_of(_run(), rules)["project"] == "mine"
-
-
 def test_a_long_run_keeps_its_beginning_and_its_end():
     """At most 400 calls, and the grounds still point at the right one."""
     calls = [RunCall(tool="Read", id=str(number), ok=True) for number in range(1000)]
@@ -235,7 +227,7 @@ def test_a_long_run_keeps_its_beginning_and_its_end():
 @pytest.mark.parametrize("letter", ["测", "\x01"])
 def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     """Whatever a run holds."""
-    huge = letter * 20_000
+    huge = letter * 5_000
     calls = [
         RunCall(tool=huge, id=huge, ok=False, error=huge, actor=huge,
              arguments={f"{letter}{n}": huge[:500] for n in range(50)}, edits=(huge, f"{n}"))
@@ -300,23 +292,15 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
 @pytest.mark.parametrize(
     ("command", "exit_code", "result"),
     [
-        ("grep -rn total src", 1, ""),
-        ("cd web && rg total", 1, ""),
-        ("cat cart.py | grep total", 1, ""),
+        ("grep -rn total src", 1, ""), ("cat cart.py | grep total", 1, ""),
         ("echo '== cart'; grep total cart.py", 1, "== cart"),
-        ("find . -name cart.py", 1, ""),
-        ("git grep total", 1, ""),
-        ("diff a.py b.py", 1, "1c1\n< a\n---\n> b"),
-        ("cmp a b", 1, "a b differ: byte 1, line 1"),
-        ("git diff --exit-code", 1, "-a\n+b"),
-        ("[ -f cart.py ] && cat cart.py", 1, ""),
-        ("test -d web", 1, ""),
-        ("sudo timeout 5 grep -q total cart.py", 1, ""),
+        ("diff a.py b.py", 1, "1c1\n< a\n---\n> b"), ("git diff --exit-code", 1, "-a\n+b"),
+        ("[ -f cart.py ] && cat cart.py", 1, ""), ("sudo timeout 5 grep -q total cart.py", 1, ""),
         ("which pytest", None, "exit code 1"),
         ("gh pr checks 12 2>&1 | cat", 1, "E2E\tfail\t2m13s\turl\nBuild\tpass\t40s\turl"),
         ("cd web && gh pr checks", 8, "E2E\tpending\t0\turl"),
     ],
-)
+)  # fmt: skip
 def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int | None, result: str):
     """Exit status 1 is its answer: the call counts as no error and as no failure."""
     call = RunCall(
@@ -334,18 +318,13 @@ def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int |
         ("grep total gone.py", 2, "grep: gone.py: No such file or directory"),
         ("cd gone && grep total cart.py", 1, "bash: line 1: cd: gone: No such file or directory"),
         ("make deploy && grep total log", 1, "deploying\nerror: denied"),
-        ("./deploy.sh && grep total log", 1, ""),
         ("grep total cart.py && pytest", 127, "bash: pytest: command not found"),
         ("find gone", 1, "find: 'gone': No such file or directory"),
-        ("diff a.py gone.py", 2, "diff: gone.py: No such file or directory"),
         ("git diff --no-such-option", 129, "error: invalid option: --no-such-option"),
-        ("python app.py", 1, ""),
         ("echo x | python app.py", 1, ""),
         ("grep -n total cart.py; exit 1", 1, "3: total"),
-        ("cat cart.py | grep total; false", 1, ""),
         ("gh pr checks --json conclusion", 1, 'Unknown JSON field: "conclusion"'),
         ("gh pr checks 12", 4, "To get started with GitHub CLI, please run: gh auth login"),
-        ("gh pr checks 12", 1, "gh: Not Found (HTTP 404)"),
         ("grep total cart.py", 8, ""),
     ],
 )

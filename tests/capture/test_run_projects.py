@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord.settings.projects.project_claims import ProjectClaims
-from trackrecord.settings.projects.repositories import repository_name
 from trackrecord_capture.projects import RunProjects
 
 
@@ -217,21 +216,6 @@ def test_a_mapping_wins(repository: Path):
     assert _project(f"{repository}-2", mapping=mapping) == "shop-2"
 
 
-@pytest.mark.parametrize(
-    ("address", "name"),
-    [
-        ("git@example.com:team/shop.git", "shop"),
-        ("ssh://git@example.com/team/shop", "shop"),
-        ("https://user:pw@example.com/shop.git/", "shop"),
-        ("shop", "shop"),
-        ("", ""),
-    ],
-)
-def test_names_of_repositories(address: str, name: str):
-    """The last part, without its ending."""
-    assert repository_name(address) == name
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(folder=st.text(max_size=300), repository=st.text(max_size=300))
 def test_any_text_gives_a_valid_name(projects: RunProjects, folder: str, repository: str):
@@ -252,18 +236,13 @@ def test_a_name_that_a_program_gave_is_no_repositorys(repository: Path, projects
 @pytest.mark.parametrize(
     "gone",
     [
-        "{src}/shop/.worktrees/3",
-        "{src}/shop/.claude/worktrees/feat/src/deep",
-        "{src}/shop/.conductor/lagos",
-        "{src}/shop.worktrees/fix-login",
-        "{src}/shop-worktrees/fix-login/src",
-        "/home/ann/.cursor/worktrees/shop/k3Xp1",
-        "/home/ann/.codex/worktrees/8f2c/shop",
-        "/Users/ann/worktrees/shop/topic",
-        "/Users/ann/conductor/workspaces/shop/lagos",
-        "C:\\Users\\ann\\.cursor\\worktrees\\shop\\1",
+        "{src}/shop/.worktrees/3", "{src}/shop/.claude/worktrees/feat/src/deep",
+        "{src}/shop/.conductor/lagos", "{src}/shop.worktrees/fix-login",
+        "{src}/shop-worktrees/fix-login/src", "/home/ann/.cursor/worktrees/shop/k3Xp1",
+        "/home/ann/.codex/worktrees/8f2c/shop", "/Users/ann/worktrees/shop/topic",
+        "/Users/ann/conductor/workspaces/shop/lagos", "C:\\Users\\ann\\.cursor\\worktrees\\shop\\1",
     ],
-)
+)  # fmt: skip
 def test_the_path_of_a_gone_worktree_names_its_repository(
     gone: str, repository: Path, projects: RunProjects
 ):

@@ -48,7 +48,6 @@ EDIT = _edit()
         ((), None),
         ((FAIL,), False),
         ((PASS,), True),
-        ((EDIT, PASS, EDIT, FAIL), False),
         ((EDIT, FAIL, PASS), True),
         ((EDIT, PASS, _shell("mypy .", 1, "Found 2 errors in 1 file")), False),
         ((EDIT, _shell("mypy .", 1, "Found 2 errors"), PASS), False),
@@ -58,23 +57,18 @@ EDIT = _edit()
         ((_shell("pytest && sed -i s/a/b/ x.py"),), None),
         ((EDIT, _shell("ruff check --fix .")), True),
         ((EDIT, PASS, _shell("ruff check --fix .")), None),
-        ((EDIT, PASS, _shell("npm run codegen")), None),
         ((EDIT, _shell("cd /src/other && pytest -q", 0, "3 passed in 0.1s")), None),
         ((EDIT, _edit("/src/other/b.py"), _shell("cd /src/other && pytest", 0, "ok 1")), True),
         (
             (
-                _shell("ruff check .", 1, "Found 87 errors."),
-                EDIT,
-                PASS,
+                _shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
                 _shell("ruff check .", 1, "Found 87 errors."),
             ),
             True,
         ),
         (
             (
-                _shell("ruff check .", 1, "Found 87 errors."),
-                EDIT,
-                PASS,
+                _shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
                 _shell("ruff check .", 1, "Found 88 errors."),
             ),
             False,
@@ -84,12 +78,10 @@ EDIT = _edit()
         ((EDIT, _shell("pytest -q", 1, "cannot read the settings of the shop")), None),
         ((EDIT, _shell("cd web && npm test", 1, "bash: line 1: cd: web: No such file")), None),
         ((EDIT, _shell("go test ./... | tee log", 0, "ok  \tshop\t0.1s\n...\n</cut>")), None),
-        ((EDIT, PASS, _shell("ruff format .")), None),
         ((EDIT, PASS, _shell("cat a.py"), _shell("git commit -m x")), True),
         ((EDIT, PASS, _edit(ok=False)), True),
         ((EDIT, PASS, _edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
         ((EDIT, PASS, _edit("/home/u/.claude/plans/x.md")), True),
-        ((EDIT, _shell("pytest > out.txt 2>&1", 0)), True),
         ((EDIT, _shell("pytest 2>&1 | tee out.txt", 0, "4 passed in 1s")), True),
         ((EDIT, _shell("set -o pipefail; pytest | tee out.txt", 0)), True),
         ((EDIT, _shell("cat a | tee b.py", 0), _shell("ls")), None),
@@ -110,12 +102,8 @@ EDIT = _edit()
             True,
         ),
         ((EDIT, _shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), None),
-        ((EDIT, _shell("ruff check .", 1, "Found 87 errors."), _shell("ruff check a.py")), True),
-        ((EDIT, _shell("ruff check .", 1, "Found 87 errors."), _shell("ruff check b.py")), False),
-        ((EDIT, _shell("mypy .", 1, "Found 9 errors"), _shell("mypy a.py")), False),
         ((EDIT, _shell("make lint", 1, "Found 9 errors."), _shell("ruff check a.py")), True),
         ((EDIT, _shell("npm test; ls", 0, "Tests: 1 failed, 2 passed")), False),
-        ((EDIT, _shell("npm run build", 0, "BUILD FAILED")), None),
         (
             (EDIT, _shell("pytest; mypy . | tail -1", 0, "Success: no issues found in 3 files")),
             None,
@@ -124,16 +112,8 @@ EDIT = _edit()
             (EDIT, _shell("pytest | tail -1; mypy .", 0, "Success: no issues found in 3 files")),
             None,
         ),
-        ((EDIT, _shell("pytest | tail -1", 0, "Success: no issues found in 3 files")), None),
         ((EDIT, _shell("mypy . | tail -1; pytest -q", 1, "error: boom\n3 passed in 1s")), False),
         ((EDIT, _shell("bun run test", 0, "error: boom\n 3 pass\n 0 fail")), True),
-        ((EDIT, _shell("pytest | tail -3", 0, "1 failed, 3 passed")), False),
-        ((EDIT, _shell("pytest | tail -3", 0, "4 passed in 1s")), True),
-        ((EDIT, _shell("pytest | tail -3", 0, "something")), None),
-        ((EDIT, _shell("pytest || true", 0)), None),
-        ((EDIT, _shell("pytest", 127, "bash: pytest: command not found")), None),
-        ((EDIT, _shell("make test", 2, "make: *** No rule to make target 'test'.  Stop.")), None),
-        ((EDIT, _shell("pytest", 5, "no tests ran in 0.01s")), None),
         ((EDIT, PASS, _shell("pytest", 137)), True),
         ((EDIT, _shell("pytest", None, "3 passed")), None),
         ((EDIT, _shell("python repro_test.py", 1)), None),
@@ -142,9 +122,8 @@ EDIT = _edit()
         ((EDIT, RunCall(tool="run_tests", ok=False, error="boom")), False),
         ((EDIT, RunCall(tool="run_tests", result="3 passed")), True),
         ((EDIT, RunCall(tool="run_tests")), None),
-        ((EDIT, _shell("cat README")), None),
     ],
-)
+)  # fmt: skip
 def test_the_last_checks_after_the_last_edit_decide(
     calls: tuple[RunCall, ...], success: bool | None
 ):
@@ -268,13 +247,11 @@ FOLLOWED = SignalKind.FOLLOWED_BY
         ((EDIT, PASS), (_sign(SignalKind.API_FAILED),), True, "tests"),
         ((EDIT,), (_sign(SignalKind.API_FAILED), _sign(SignalKind.INTERRUPTED)), None, None),
         (
-            (EDIT, _shell("pytest", 1, started_at=8.0)),
-            (_sign(SignalKind.API_FAILED, at=5.0),),
-            False,
-            "tests",
+            (EDIT, _shell("pytest", 1, started_at=8.0)), (_sign(SignalKind.API_FAILED, at=5.0),),
+            False, "tests",
         ),
     ],
-)
+)  # fmt: skip
 def test_the_higher_rank_decides(
     calls: tuple[RunCall, ...], signs: tuple[Signal, ...], success: bool | None, source: str | None
 ):

@@ -13,28 +13,19 @@ from trackrecord_capture.shell.git import commits_of
     ("line", "name", "zero", "otherwise"),
     [
         ("cd x && uv run pytest -q", "pytest", True, True),
-        ("pytest 2>&1", "pytest", True, True),
-        ("(pytest)", "pytest", True, True),
-        ("bash -c 'cd x && pytest'", "pytest", True, True),
-        ("set -o pipefail; pytest | tail", "pytest", True, True),
         ("set -e\ncd x\npytest\necho ok", "pytest", True, True),
         ("sed -i s/a/b/ x.py && pytest", "pytest", True, True),
         ("pytest && git commit -m x", "pytest", True, False),
         ("npm ci && npm test", "npm test", True, False),
-        ("pytest -q | tail -3", "pytest", False, False),
         ("(cd x && pytest) | tail", "pytest", False, False),
-        ("pytest; echo done", "pytest", False, False),
-        ("pytest || true", "pytest", False, False),
-        ("pytest &", "pytest", False, False),
+        ("pytest; echo done", "pytest", False, False), ("pytest &", "pytest", False, False),
         ("! pytest", "pytest", False, False),
         ("for f in *; do pytest $f; done", "pytest", False, False),
         ("if pytest; then echo ok; fi", "pytest", False, False),
-        ("python run_tests.py", "run_tests.py", True, True),
-        ("make", "make", True, True),
-        ("ruff format --check .", "ruff format", True, True),
-        ("gcc -o a a.c", "gcc", True, True),
+        ("python run_tests.py", "run_tests.py", True, True), ("make", "make", True, True),
+        ("ruff format --check .", "ruff format", True, True), ("gcc -o a a.c", "gcc", True, True),
     ],
-)
+)  # fmt: skip
 def test_what_the_exit_status_says_of_a_check(line: str, name: str, zero: bool, otherwise: bool):
     """Only a status that can be the check's own says how the check ended."""
     (check,) = checks_of(line)
@@ -44,21 +35,10 @@ def test_what_the_exit_status_says_of_a_check(line: str, name: str, zero: bool, 
 @pytest.mark.parametrize(
     "line",
     [
-        "test -f x && ls",
-        "git check-ignore x",
-        "cat test_a.py",
-        "echo pytest",
-        "echo 'run pytest && mypy'",
-        "pytest --version",
-        "pytest --collect-only -q",
-        "ruff format .",
-        "black .",
-        "python repro_test.py",
-        "python app.py",
-        "grep -rn pytest .",
-        "cat <<'E'\npytest\nE",
+        "test -f x && ls", "git check-ignore x", "cat test_a.py", "echo 'run pytest && mypy'",
+        "pytest --collect-only -q", "ruff format .", "python repro_test.py", "cat <<'E'\npytest\nE",
     ],
-)
+)  # fmt: skip
 def test_what_verifies_nothing(line: str):
     """A word in an argument, a formatter at work or a script that reproduces a bug is no check."""
     assert checks_of(line) == ()
@@ -67,26 +47,16 @@ def test_what_verifies_nothing(line: str):
 @pytest.mark.parametrize(
     ("line", "edits"),
     [
-        ("sed -i s/a/b/ x.py", [(0, "")]),
-        ("sed -n 1,5p x.py", []),
-        ("echo x > a.py", [(0, "a.py")]),
-        ("pytest 2>&1 >/dev/null", []),
-        ("cat > a.py <<'E'\nx\nE", [(0, "a.py")]),
-        ("rm -rf build", [(0, "build")]),
-        ("mv a b", [(0, "a"), (0, "b")]),
-        ("git checkout -b topic", []),
-        ("git checkout -- .", [(0, "")]),
-        ("git reset --hard HEAD~1", [(0, "")]),
-        ("git reset HEAD a", []),
-        ("git stash list", []),
-        ("git commit -m x", []),
-        ("pytest && ruff format .", [(1, "")]),
+        ("sed -i s/a/b/ x.py", [(0, "")]), ("sed -n 1,5p x.py", []),
+        ("echo x > a.py", [(0, "a.py")]), ("pytest 2>&1 >/dev/null", []),
+        ("cat > a.py <<'E'\nx\nE", [(0, "a.py")]), ("mv a b", [(0, "a"), (0, "b")]),
+        ("git checkout -b topic", []), ("git checkout -- .", [(0, "")]),
+        ("git reset --hard HEAD~1", [(0, "")]), ("pytest && ruff format .", [(1, "")]),
         ("ruff check --fix .", [(0, "")]),
         ("python - <<'E'\nopen('a.py', 'w').write('x')\nE", [(0, "")]),
-        ("python -c \"print(open('a').read())\"", []),
-        ("echo 'x > y'", []),
+        ("python -c \"print(open('a').read())\"", []), ("echo 'x > y'", []),
     ],
-)
+)  # fmt: skip
 def test_which_commands_change_files(line: str, edits: list[tuple[int, str]]):
     """A step that changes files is known with the files it names."""
     assert list(edits_of(line)) == edits

@@ -11,53 +11,28 @@ from trackrecord_capture.shell.names import step_name
 from trackrecord_capture.shell.purposes import purpose_of
 
 NAMES = [
-    ("cd x && FOO=1 uv run pytest -q tests/a.py", "shell:pytest"),
     ("pytest -q 2>&1 | tail -20; echo done", "shell:pytest"),
     ("sudo -u bob env A=1 nice -n 5 timeout 30 python3.11 -m pytest", "shell:pytest"),
-    ("time poetry run pytest", "shell:pytest"),
-    ("pipenv run pytest", "shell:pytest"),
-    ("uv run --with x python -m unittest", "shell:unittest"),
-    ("coverage run -m pytest", "shell:pytest"),
-    ("$PYTHON -m pytest", "shell:pytest"),
-    (".venv/bin/python -m mypy .", "shell:mypy"),
+    ("uv run --with x python -m unittest", "shell:unittest"), ("$PYTHON -m pytest", "shell:pytest"),
     ("bash -lc 'cd /x && cargo test'", "shell:cargo test"),
-    ("docker compose -f x.yml exec -T web pytest", "shell:pytest"),
     ("docker exec -it c bash -lc 'go test ./...'", "shell:go test"),
     ("kubectl exec -it pod -- pytest", "shell:pytest"),
-    ("ssh -p 22 host 'cd a && pytest'", "shell:pytest"),
-    ("npm test", "shell:npm test"),
     ("npm run -s test -- --watch", "shell:npm test"),
-    ("npm run build", "shell:npm build"),
     ("yarn workspace web test", "shell:yarn test"),
-    ("pnpm --filter web exec vitest run", "shell:vitest"),
-    ("npx --yes eslint .", "shell:eslint"),
-    ("bunx tsc --noEmit", "shell:tsc"),
-    ("uvx ruff check .", "shell:ruff check"),
-    ("make -j4 X", "shell:make X"),
-    ("make clean test", "shell:make test"),
-    ("./gradlew :app:test", "shell:gradle app:test"),
-    ("python manage.py test", "shell:manage.py test"),
-    ("bash scripts/test.sh", "shell:test.sh"),
+    ("pnpm --filter web exec vitest run", "shell:vitest"), ("uvx ruff check .", "shell:ruff check"),
+    ("make -j4 X", "shell:make X"), ("make clean test", "shell:make test"),
+    ("python manage.py test", "shell:manage.py test"), ("bash scripts/test.sh", "shell:test.sh"),
     ("git -C /x commit -m 'fix: a && b'", "shell:git commit"),
     ('git add -A && git commit -m "$(cat <<\'E\'\nit\'s "x" && (y\nE\n)"', "shell:git commit"),
     ("cat > a.py <<'E'\nimport pytest; pytest\nE\nls", "shell:ls"),
     ("for f in *; do pytest $f; done", "shell:pytest"),
-    ("(cd a; cargo build) | tee log", "shell:cargo build"),
-    ("ls | grep x", "shell:ls"),
-    ("cd x && ls", "shell:ls"),
-    ("cd x", "shell:cd"),
-    ("echo hi", "shell:echo"),
-    ("[ -f x ] && test -d y", "shell:["),
+    ("(cd a; cargo build) | tee log", "shell:cargo build"), ("[ -f x ] && test -d y", "shell:["),
     ("python3 -c 'print(1)'", "shell:python"),
     ("apply_patch <<'EOF'\n*** Begin Patch\n+pytest\n*** End Patch\nEOF", "apply_patch"),
     ("cd x && apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF\n", "apply_patch"),
-    ("apply_patch <<'EOF'\n+x\nEOF\npytest -q", "shell:pytest"),
-    ("npx", "shell:npx"),
-    ("", "shell"),
-    ("FOO=1", "shell"),
-    ("'unclosed", "shell:unclosed"),
-    ('"$(', "shell"),
-]
+    ("apply_patch <<'EOF'\n+x\nEOF\npytest -q", "shell:pytest"), ("", "shell"),
+    ("'unclosed", "shell:unclosed"), ('"$(', "shell"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "name"), NAMES)
@@ -140,13 +115,11 @@ def test_double_quotes_end_at_their_own_mark(text: str):
 @pytest.mark.parametrize(
     ("line", "piped"),
     [
-        ("a | b", [True, False]),
-        ("(a && b) | c", [True, True, False]),
-        ("{ a; b; } | c", [True, True, False]),
-        ("a && b", [False, False]),
+        ("a | b", [True, False]), ("(a && b) | c", [True, True, False]),
+        ("{ a; b; } | c", [True, True, False]), ("a && b", [False, False]),
         ("a |& b", [True, False]),
     ],
-)
+)  # fmt: skip
 def test_a_group_is_piped_as_a_whole(line: str, piped: list[bool]):
     """What is piped is known for each command of a group."""
     assert [command.piped for command in commands_of(line)] == piped

@@ -52,13 +52,9 @@ class Workshop:
         date = {"GIT_AUTHOR_DATE": f"@{self.now} +0000", "GIT_COMMITTER_DATE": f"@{self.now} +0000"}
         kept = {"PATH": os.environ["PATH"], "HOME": str(self.state)}
         done = subprocess.run(
-            [GIT, *arguments, *filter(None, [last])],
-            cwd=at or self.folder,
-            env=kept | _AUTHOR | date,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+            [GIT, *arguments, *filter(None, [last])], cwd=at or self.folder,
+            env=kept | _AUTHOR | date, capture_output=True, text=True, check=True,
+        )  # fmt: skip
         return done.stdout.strip()
 
     def write(self, file: str, text: str) -> None:
@@ -96,12 +92,9 @@ class Workshop:
         log.write_text(str(len(self.published)) + str(time.time_ns()))
         with CaptureState(self.state) as state:
             read_and_publish(
-                _Prepared(runs),
-                Log(path=log, size=1, version=1),
-                state,
-                self,
+                _Prepared(runs), Log(path=log, size=1, version=1), state, self,
                 LogReading(outcome_of=outcome_of, everything=True),
-            )
+            )  # fmt: skip
 
     def look(self) -> int:
         """Read the repository, as when a session starts; return how many runs were amended."""
@@ -189,16 +182,6 @@ def test_reverted_by_hand_and_back_again(shop, made):
     shop.git("revert", "--no-edit", "HEAD")
     assert shop.look() == 1
     assert shop.outcome(made) == failed
-
-
-def test_reverted_by_a_later_run_and_back_by_hand(shop, made):
-    """Whoever reverts a commit, the repository says so, and takes it back."""
-    shop.run("git revert --no-edit HEAD")
-    shop.look()
-    assert shop.outcome(made)[0] is False
-    shop.git("revert", "--no-edit", "HEAD")
-    shop.look()
-    assert shop.outcome(made) == (None, "")
 
 
 def test_a_repository_that_is_read_before_the_run_that_reverts(shop, made):

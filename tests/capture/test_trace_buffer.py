@@ -144,16 +144,6 @@ _ROOT = root_span()
 _SPANS = [_ROOT, *(call_of(_ROOT, number) for number in range(5))]
 
 
-def test_what_waits_survives_a_restart(story):
-    """Half a trace before it and half of it afterwards are one run."""
-    root = root_span()
-    story.buffer.spans([call_of(root, 1)])
-    story.again()
-    story.buffer.spans([call_of(root, 2), root])
-    (outcome,) = story.after(4)
-    assert tools(outcome) == ["tool_1", "tool_2"]
-
-
 _DYING = """
 import os, sys, signal
 sys.path[:0] = sys.argv[2:]
@@ -174,11 +164,9 @@ def test_what_was_taken_survives_a_kill(tmp_path):
     """What `spans` returned for is published by the next process."""
     here = str(Path(__file__).parents[2])
     dying = subprocess.run(
-        [sys.executable, "-c", _DYING, str(tmp_path), here],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", _DYING, str(tmp_path), here], capture_output=True, text=True,
         check=False,
-    )
+    )  # fmt: skip
     assert (dying.stdout, dying.returncode) == ("taken\n", -signal.SIGKILL), dying.stderr
     story = Story(tmp_path)
     (outcome,) = story.after(100)

@@ -54,6 +54,12 @@ def _results(file: str) -> list[tuple[CheckOutput, bool | None, str | None]]:
     return [(check, *_result(check)) for check in checks]
 
 
+@pytest.fixture(scope="module")
+def results() -> dict[str, list[tuple[CheckOutput, bool | None, str | None]]]:
+    """The results of every file."""
+    return {file: _results(file) for file in (*FILES, UNSEEN)}
+
+
 def test_the_corpus_is_wide():
     """More than 400 outputs of more than 40 runners, half of them printed by the real ones."""
     sizes = {file: len(outputs_in(file)) for file in FILES}
@@ -63,29 +69,27 @@ def test_the_corpus_is_wide():
 
 
 @pytest.mark.parametrize("file", [*FILES, UNSEEN])
-def test_how_checks_ended(file: str):
+def test_how_checks_ended(file: str, results):
     """However a check is run, neither its failure nor one that checked nothing is a success.
 
     Of those that passed, were cut off, did not start or are hidden at most 1% count as failures.
     """
-    results = _results(file)
-    green = [check for check, verdict, _ in results if verdict and check.ending != "passed"]
+    found = results[file]
+    green = [check for check, verdict, _ in found if verdict and check.ending != "passed"]
     assert green == []
-    innocent = [each for each in results if each[0].ending in NO_FAILURE and _is_of_tests(each[0])]
+    innocent = [each for each in found if each[0].ending in NO_FAILURE and _is_of_tests(each[0])]
     red = [check for check, verdict, _ in innocent if verdict is False]
     assert len(red) <= 0.01 * len(innocent)
 
 
-def test_tests_that_did_not_start():
+def test_tests_that_did_not_start(results):
     """Nine in ten are found where the status is their own; hardly anything else counts as such."""
-    results = [
-        each for file in (*FILES, UNSEEN) for each in _results(file) if _is_of_tests(each[0])
-    ]
-    own = [each for each in results if each[0].form in OWN_STATUS]
+    found = [each for some in results.values() for each in some if _is_of_tests(each[0])]
+    own = [each for each in found if each[0].form in OWN_STATUS]
     stuck = [state == "not started" for check, _, state in own if check.ending == "not started"]
     assert len(stuck) > 500
     assert sum(stuck) >= 0.9 * len(stuck)
-    others = [(check, state) for check, _, state in results if check.ending in STARTED]
+    others = [(check, state) for check, _, state in found if check.ending in STARTED]
     wrong = [check for check, state in others if state == "not started"]
     assert len(wrong) <= 0.01 * len(others)
 
@@ -94,13 +98,11 @@ def _is_of_tests(check: CheckOutput) -> bool:
     return any(each.of_tests for each in checks_of(check.line))
 
 
-def test_most_endings_are_recognised():
+def test_most_endings_are_recognised(results):
     """Where the exit status is a check's own every ending is known; else more than half are."""
-    results = [each for file in FILES for each in _results(file)]
-    own = Counter((each.ending, found) for each, found, _ in results if each.form in OWN_STATUS)
-    other = Counter(
-        (each.ending, found) for each, found, _ in results if each.form not in OWN_STATUS
-    )
+    ends = [(each, found) for file in FILES for each, found, _ in results[file]]
+    own = Counter((each.ending, found) for each, found in ends if each.form in OWN_STATUS)
+    other = Counter((each.ending, found) for each, found in ends if each.form not in OWN_STATUS)
     assert own["passed", None] == own["failed", None] == 0
     assert other["passed", True] > 1.25 * other["passed", None]
     assert other["failed", False] > 2 * other["failed", None]
@@ -170,19 +172,10 @@ def _story(told: str) -> bool | None:
     return verdict_of(_run(*calls)).success
 
 
-@pytest.mark.parametrize("told", lines_in("not_cleared.txt"))
-def test_what_failed_is_not_cleared_by_less(told: str):
-    """Behind a wider check only one at least as wide clears it: the run failed."""
-    assert _story(told) is False
-
-
-@pytest.mark.parametrize("told", lines_in("cleared.txt"))
-def test_what_failed_is_cleared_by_as_much(told: str):
-    """The same again, and whatever includes it, clears a failure: the run succeeded."""
-    assert _story(told) is True
-
-
-@pytest.mark.parametrize("told", lines_in("proves_nothing.txt"))
-def test_what_proves_nothing(told: str):
-    """A failure not run again as widely, and what is no check, are no success and no failure."""
-    assert _story(told) is None
+@pytest.mark.parametrize(
+    ("file", "verdict"), [("not_cleared", False), ("cleared", True), ("proves_nothing", None)]
+)
+def test_what_clears_a_failure(file: str, verdict: bool | None):
+    """The same again, or whatever includes it; less, or what is no check, proves nothing."""
+    wrong = [told for told in lines_in(f"{file}.txt") if _story(told) is not verdict]
+    assert wrong == []

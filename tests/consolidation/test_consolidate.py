@@ -43,16 +43,6 @@ def test_checks_that_decided_are_no_part_of_a_procedure(fleet: Fleet) -> None:
     assert record.performance.success_rate == pytest.approx(2 / 3)
 
 
-def test_one_success_is_ignored(fleet: Fleet) -> None:
-    """And so is one success beside a failure; the report says why."""
-    fleet.report("a")
-    fleet.report("b")
-    fleet.report("b", success=False)
-    assert fleet.consolidate().skipped == {"too few successes": 2}
-    assert fleet.records() == {}
-    assert fleet.revision == 0
-
-
 def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     """As the episodes had them, by frequency; never an argument's value."""
     calls = [{"tool": "edit", "args": {"path": "secret.txt", "line": 7}}, {"tool": "go_test"}]

@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -80,27 +79,6 @@ def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> 
         assert without_rows(fleet.state()) == whole, f"killed at step {number}"
         number += 8
     assert killed > 4
-
-
-@pytest.mark.parametrize("number", [3, 9, 20])
-def test_an_error_rolls_its_transaction_back(fleet: Fleet, number: int) -> None:
-    """At whichever statement it strikes; the turn is given back."""
-    report_some(fleet)
-    fleet.consolidate(episodes_at_once=4)
-    whole = without_rows(fleet.state())
-    start_over(fleet)
-    steps = count(1)
-
-    def strike(*_args: object) -> None:
-        if next(steps) == number:
-            raise RuntimeError
-
-    event.listen(fleet.engine, "before_cursor_execute", strike)
-    with pytest.raises(RuntimeError):
-        fleet.consolidate(episodes_at_once=4)
-    event.remove(fleet.engine, "before_cursor_execute", strike)
-    fleet.consolidate(episodes_at_once=4)
-    assert without_rows(fleet.state()) == whole
 
 
 def test_a_run_waits_while_others_write(tmp_path: Path) -> None:

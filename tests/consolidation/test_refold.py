@@ -20,18 +20,6 @@ def rebuild(fleet: Fleet, now: float = 500.0) -> Progress:
         )
 
 
-def test_the_same_rules_come_to_the_same(fleet: Fleet) -> None:
-    """Sums, facts, records and history; what waits goes on waiting."""
-    for n in range(12):
-        fleet.report(*"abc"[: n % 3 + 1], success=n % 5 > 0, trigger={"signal": "x"})
-    fleet.report(*(f"t{n}" for n in range(65)))
-    fleet.consolidate()
-    fleet.report("a")
-    before = fleet.state()
-    assert rebuild(fleet).changes == []
-    assert fleet.state() == before
-
-
 def test_broken_sums_are_repaired(fleet: Fleet) -> None:
     """Without salience."""
     fleet.rules = CompetenceRules(salience=0.5)

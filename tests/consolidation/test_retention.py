@@ -86,10 +86,8 @@ def reports(seed: int, *, count: int = 150):
             "duration_ms": choose.randint(1, 900_000),
             "tool_graph": [
                 {
-                    "tool": tool,
-                    "args": {"command": f"make {tool} {WORD}", "times": 3},
-                    "result": WORD,
-                    "ok": choose.random() < 0.7,
+                    "tool": tool, "args": {"command": f"make {tool} {WORD}", "times": 3},
+                    "result": WORD, "ok": choose.random() < 0.7,
                 }
                 for tool in choose.sample(("read", "edit", "test"), choose.randint(0, 2))
             ],
@@ -98,7 +96,7 @@ def reports(seed: int, *, count: int = 150):
             "metadata": {"note": WORD},
             "files_touched": [f"{WORD}.py"],
             "trigger": {"signal": choose.choice(("red", "slow"))},
-        }
+        }  # fmt: skip
         if choose.random() < 0.3:
             fields["criteria"] = {choose.choice(("own", "no_bugs")): "harmful"}
         helpful = choose.random() < 0.6
@@ -365,12 +363,11 @@ def test_what_is_removed_does_not_depend_on_the_order_of_arrival(store, store_co
 
 
 @pytest.mark.parametrize(
-    ("what", "retains", "days_ago"),
-    [("task", "remove", 0), ("source", "thin", 8)],
+    ("what", "retains", "days_ago"), [("task", "remove", 0), ("source", "thin", 8)]
 )
 def test_forgetting_before_and_after_comes_to_the_same(store, store_copy, what, retains, days_ago):
     """Where what is forgotten is not among what was removed, though its texts may be."""
-    found = reports(7)
+    found = reports(7, count=70)
     mine = [
         outcome(
             f"mine{number}", helpful=number % 2 == 0,

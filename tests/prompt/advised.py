@@ -6,6 +6,11 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.competences.episodes.signatures import signature_of
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
     Expected,
@@ -16,8 +21,11 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
+from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NOW = 1_800_000_000.0
+NAMES = recogniser_of(Rules())
 
 
 def expected(successes=1, failures=1, **more):
@@ -52,9 +60,7 @@ def advice(tasks, *, estimates=None, **more):
         computed_at=NOW,
         procedures=tuple(
             ProcedureEntry(
-                signature=each,
-                order=orders[each],
-                expected=(estimates or {}).get(each, expected()),
+                signature=each, order=orders[each], expected=(estimates or {}).get(each, expected())
             )
             for each in signatures
         ),
@@ -90,6 +96,14 @@ def pattern_entry(slug, kinds=None, **more):
     return PatternEntry(slug=slug, expected=whole, by_kind=parts, goes_worse=goes_worse)
 
 
+def known_pattern(slug, helpful, harmful=0, *, content=None, texts=None, present=present_pattern):
+    """A pattern that an agent named, presented by the usual rules."""
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
+    facts = PatternFacts(slug, "named", content or slug, None)
+    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
+    return present(standing, NAMES.name_of, *([] if texts is None else [texts]))
+
+
 def kind(name):
     """A kind of task."""
     return KindEntry(name=name, expected=expected())
@@ -97,25 +111,14 @@ def kind(name):
 
 _words = st.sampled_from(
     [
-        "cancel",
-        "book",
-        "change",
-        "refund",
-        "flight",
-        "seat",
-        "bag",
-        "Anya",
-        "Garcia",
-        "mia_li_3668",
-        "7H3",
+        "cancel", "book", "change", "refund", "flight", "seat", "bag", "Anya", "Garcia",
+        "mia_li_3668", "7H3",
     ]
-)
+)  # fmt: skip
 _tools = st.lists(
-    st.sampled_from(["get", "search", "cancel", "book", "think"]),
-    min_size=1,
-    max_size=4,
+    st.sampled_from(["get", "search", "cancel", "book", "think"]), min_size=1, max_size=4,
     unique=True,
-)
+)  # fmt: skip
 _runs = st.lists(
     st.tuples(_tools.map(lambda tools: tuple(sorted(tools))), st.integers(0, 4), st.integers(0, 4)),
     min_size=1,

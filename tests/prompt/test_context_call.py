@@ -10,16 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
+from tests.prompt.advised import known_pattern as pattern
 from tests.support.prompt_answers import context_from
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedMemory,
@@ -30,18 +25,9 @@ from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.outcome_scorer import recogniser_of
 
-NAMES = recogniser_of(Rules())
 RULES = ContextRules()
 CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}}
-
-
-def pattern(slug, helpful, harmful=0):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
-    facts = PatternFacts(slug, "named", slug, None)
-    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return present_pattern(standing, NAMES.name_of)
 
 
 def competence(name, trigger, score=0.8):
@@ -244,11 +230,9 @@ def test_rankings_name_what_did_not_fit(fake_client, settings, process):
     taken = {
         each.id
         for each in (
-            *answer.told["patterns"],
-            *answer.told["anti_patterns"],
-            *answer.told["competences"],
+            *answer.told["patterns"], *answer.told["anti_patterns"], *answer.told["competences"],
         )
-    }
+    }  # fmt: skip
     everything = (*LEARNT.patterns, *LEARNT.anti_patterns, *LEARNT.competences)
     scores = {each.id: each.score for each in everything}
     assert set(answer.over_budget) == set(scores) - taken

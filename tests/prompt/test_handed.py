@@ -6,33 +6,18 @@ import pytest
 
 import trackrecord
 from tests.prompt.advised import NOW, advice, kind, pattern_entry
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.rules_bundle import Rules
+from tests.prompt.advised import known_pattern as pattern
 from trackrecord.prompt.choosing.exposure import TRIED, exposure_plan_of
 from trackrecord.prompt.choosing.inputs import PromptInputs
 from trackrecord.prompt.choosing.pattern_entries import patterns_for
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
-from trackrecord.prompt.documents.presentation import present_other, present_pattern
+from trackrecord.prompt.documents.presentation import present_other
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.prompt.reading.context import context
 from trackrecord.testing import captured, rankings_of
-from trackrecord.wire.outcome_scorer import recogniser_of
-
-NAMES = recogniser_of(Rules())
-
-
-def pattern(slug, helpful, harmful=0, *, is_other=False):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
-    facts = PatternFacts(slug, "named", slug, None)
-    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return (present_other if is_other else present_pattern)(standing, NAMES.name_of)
-
 
 GIVEN = (pattern("known", 40, 12), pattern("new", 1), pattern("other", 20, 6))
 WARNING = pattern("bad", 1, 9)
@@ -47,13 +32,10 @@ def reader_of(fake_client, settings):
             fake_client,
             settings,
             RankingsDocument(
-                project="p",
-                revision=1,
-                computed_at=time.time(),
-                anti_patterns=(WARNING,),
+                project="p", revision=1, computed_at=time.time(), anti_patterns=(WARNING,),
                 **({"patterns": GIVEN} | (document or {})),
             ),
-        )
+        )  # fmt: skip
         return RankingsReader(settings.model_copy(update=more), fake_client)
 
     return make
@@ -123,7 +105,7 @@ def test_a_task_that_explores_gets_its_own_order(reader_of):
 @pytest.mark.parametrize("given", [(), GIVEN])
 def test_what_is_warned_of_is_never_offered(reader_of, explore, task, given):
     """Not even where nothing else is known, and whatever is drawn."""
-    warned = {"patterns": given, "others": (pattern("bad", 1, 9, is_other=True),)}
+    warned = {"patterns": given, "others": (pattern("bad", 1, 9, present=present_other),)}
     reader = reader_of(document=warned)
     for number in range(30):
         answer = reader.read(project="p", task=task, task_id=f"t{number}", explore=explore)
@@ -209,15 +191,13 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
     for counted in (counted_anew, None):
         rates = [
             exposure_plan_of(
-                PromptQuestion("p", task_id=f"t{number}"),
-                ProjectDocuments(document, counted),
-                holdout=0.0,
-                explore="full",
+                PromptQuestion("p", task_id=f"t{number}"), ProjectDocuments(document, counted),
+                holdout=0.0, explore="full",
             )
             .draws["patterns"]
             .rates["new"]
             for number in range(30)
-        ]
+        ]  # fmt: skip
         assert (max(rates) - min(rates) < 0.03) == (counted is not None)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.prompt.advised import known_pattern as pattern
 from trackrecord.learning.competences.record import (
     Competence,
     Performance,
@@ -15,50 +16,27 @@ from trackrecord.learning.competences.record import (
     TriggerCounts,
 )
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.rules_bundle import Rules
-from trackrecord.prompt.documents.presentation import present_competence, present_pattern
+from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import cached_ages, write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.outcome_scorer import recogniser_of
-
-NAMES = recogniser_of(Rules())
-
-
-def pattern(slug, helpful, harmful, content=None):
-    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
-    facts = PatternFacts(slug, "named", content or slug, None)
-    standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return present_pattern(standing, NAMES.name_of)
 
 
 def competence(name, tools, signal, now):
     rules = CompetenceRules()
     return present_competence(
         Competence(
-            id=name,
-            project="p",
-            skill_name=f"skill:{name}",
-            signature="+".join(sorted(tools)),
+            id=name, project="p", skill_name=f"skill:{name}", signature="+".join(sorted(tools)),
             triggers=(TriggerCounts(signal, None, 2, 0),),
             recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-            required_tools=tuple(tools),
-            failure_modes=(),
-            performance=Performance(2, 0),
-            confidence=rules.confidence,
-            salience=rules.salience,
-            lifecycle=Lifecycle(30.0, 0.1, 0.0, now),
-            created_at=now,
-            updated_at=now,
+            required_tools=tuple(tools), failure_modes=(), performance=Performance(2, 0),
+            confidence=rules.confidence, salience=rules.salience,
+            lifecycle=Lifecycle(30.0, 0.1, 0.0, now), created_at=now, updated_at=now,
         ),
         now=now,
         base_rate=0.5,
-    )
+    )  # fmt: skip
 
 
 def document(project="p", revision=1, **parts):

@@ -42,16 +42,6 @@ COUNTED = {
     "en": re.compile(r"(?P<won>\d+) of (?P<tasks>\d+) runs? succeeded"),
     "zh": re.compile(r"(?P<tasks>\d+)次运行中(?P<won>\d+)次成功"),
 }
-ENDED = {
-    "en": re.compile(
-        r"\[(?P<won>\d+) of (?P<total>\d+) succeeded: (?P<fact>(?:with|after) .+) (?P<w>\d+) of "
-        r"(?P<with>\d+), without (?P<o>\d+) of (?P<others>\d+)\]\Z"
-    ),
-    "zh": re.compile(
-        r"\[(?P<total>\d+)次中(?P<won>\d+)次成功:(?:用|遇到).+的(?P<with>\d+)次中(?P<w>\d+)次"
-        r",其余(?P<others>\d+)次中(?P<o>\d+)次\]\Z"
-    ),
-}
 
 
 def asked(document, counted, task, language="en", **more):

@@ -1,7 +1,5 @@
 """The advice document: counted from the runs of one project, as of any moment."""
 
-import random
-
 import msgspec
 
 from tests.support.prompt_answers import answer_from
@@ -70,19 +68,6 @@ def test_advice_is_counted_from_all_runs(store):
     assert len(found.kinds) > max(found.past_tasks.kinds[::4])
 
 
-def test_neither_order_nor_number_of_deliveries_makes_a_difference(store):
-    """One batch in order, or one by one, shuffled and twice; a project never sees another's."""
-    shuffled = list(outcomes("shuffled")) * 2
-    random.Random(5).shuffle(shuffled)
-    for each in shuffled:
-        teach(store, [each])
-    teach(store, list(outcomes("in-order")))
-    assert msgspec.structs.replace(advice(store, "shuffled"), project="in-order") == advice(
-        store, "in-order"
-    )
-    assert [advice(store, name).runs for name in ("shuffled", "nobody's")] == [30, 0]
-
-
 def told(store, task, **more):
     """Return a task's prompt."""
     with reading(store) as connection:
@@ -118,10 +103,8 @@ def web_app():
             text = f"Fix the {['cart', 'page', 'form', 'menu', 'list'][number % 5]} of the shop"
         else:
             calls = [
-                {"tool": "shell:npm install", **unresolved},
-                {"tool": "shell:pnpm install"},
-                LOOK,
-            ]
+                {"tool": "shell:npm install", **unresolved}, {"tool": "shell:pnpm install"}, LOOK,
+            ]  # fmt: skip
             text = f"Add the {['chart', 'map', 'table'][number // 6 % 3]} library"
         yield reported(number, success=True, instruction=text, tool_graph=calls)
 

@@ -224,15 +224,3 @@ def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
     assert not entry.is_occasional
     assert not entry.needs_naming
     assert entry.usual == 1.0
-
-
-def test_a_run_that_is_reported_without_grounds_is_explained_by_all_its_calls(store):
-    """Then nobody says what the verdict rests on."""
-    by_hand = {"grounds": None, "captured_from": None}
-    teach(store, [fields | by_hand for fields in _fleet()])
-    _, orders = _learnt(store)
-    assert orders == {
-        ("Read", "Edit", "shell:pytest"),
-        ("Read", "Edit", "shell:pytest", "shell:mypy"),
-        ("Read", "Edit", "shell:mypy", "shell:pytest"),
-    }

@@ -25,7 +25,7 @@ from trackrecord.store.competences.tables import signature_facts, signatures
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
-from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
@@ -43,12 +43,10 @@ LEARNING = CompetenceRules(min_successes=2)
 CALLS = [
     {"tool": "find"},
     {
-        "tool": "pay",
-        "args": {"sum": 1, "command": "npm test"},
-        "ok": False,
+        "tool": "pay", "args": {"sum": 1, "command": "npm test"}, "ok": False,
         "error": "no such file",
     },
-]
+]  # fmt: skip
 
 
 def entry(name, success=True, *, at=NOW, after=0.0, **fields):
@@ -185,15 +183,11 @@ def remember_some(store):
 
 
 FULL = {
-    "patterns": ["plan"],
-    "criteria": {"no_bugs": "helpful"},
-    "instruction": "Cancel the flight to Oslo",
-    "tool_graph": CALLS,
-    "duration_ms": 900,
-    "memory_ids": ["m1"],
-    "process": {"reviews": 2, "rejections": 1},
+    "patterns": ["plan"], "criteria": {"no_bugs": "helpful"},
+    "instruction": "Cancel the flight to Oslo", "tool_graph": CALLS, "duration_ms": 900,
+    "memory_ids": ["m1"], "process": {"reviews": 2, "rejections": 1},
     "trigger": {"signal": "red", "conditions": {"x": 1}},
-}
+}  # fmt: skip
 
 
 def test_a_later_verdict_takes_the_place_of_the_first(store, clean):
@@ -219,7 +213,7 @@ def test_a_later_verdict_takes_the_place_of_the_first(store, clean):
     assert run == ("t-a", NOW, "False", ("plan",), 2)
 
 
-@pytest.mark.parametrize("consolidated", [(), (0,), (1,), (0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("consolidated", [(), (1,), (0, 1, 2)])
 def test_what_consolidation_had_read_is_taken_back(store, clean, consolidated):
     """Whenever it runs: sums, facts, records and credit are those of the joined records."""
     batches = [
@@ -296,18 +290,6 @@ def test_the_memory_of_an_amended_outcome_is_judged_once(store, clean):
     assert actions[-2:] == ["now rejected", "now confirmed"]
 
 
-def test_a_verdict_may_come_first(store, clean):
-    """A bare amendment stands for the outcome until that comes, and then only amends it."""
-    verdict = entry("a", False, at=NOW + 30, after=1, grounds=[{"kind": "revert"}])
-    outcome = entry("a", True, after=60, outcome_source="tests", captured_from="hooks", **FULL)
-    told(store, verdict)
-    assert answers(store)["counts"] == (1, 0, 0)
-    told(store, outcome)
-    told(clean, *joined([outcome, verdict]))
-    assert_alike(store, clean)
-    assert answers(store)["runs"][0][1] == NOW
-
-
 def test_a_pattern_that_no_record_touches_any_more_is_gone(store):
     """But for the past, and for a decision by hand."""
     told(store, entry("a", captured_from="traces", patterns=["plan"], tool_graph=CALLS))
@@ -316,26 +298,6 @@ def test_a_pattern_that_no_record_touches_any_more_is_gone(store):
     with writing(store) as connection:
         rebuild_patterns(connection, 1, RULES, now=NOW + 100)
     assert set(standings(store, now=NOW + 101)) == {"other"}
-
-
-def test_a_transaction_that_died_changed_nothing(store, clean):
-    """The amendment is delivered again, and takes effect once."""
-    told(store, entry("a", **FULL))
-    before = answers(store)
-    amended = entry("a", False, at=NOW + 9, after=3)
-
-    def die():
-        with writing(store) as connection:
-            learn(connection, [scored(amended)], RULES, now=NOW + 100)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        die()
-    assert answers(store) == before
-    told(store, amended)
-    told(store, amended, entry("a", **FULL))
-    told(clean, *joined([entry("a", **FULL), amended]))
-    assert_alike(store, clean)
 
 
 def test_an_outcome_has_room_for_so_many_entries(store):

@@ -16,10 +16,7 @@ from trackrecord.learning.competences.record import (
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.store.competences.selection import select as choosing
-from trackrecord.store.competences.selection.select import (
-    select_competences,
-    signals_of,
-)
+from trackrecord.store.competences.selection.select import select_competences, signals_of
 from trackrecord.store.competences.write import SignedChange, write_changes
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -31,22 +28,13 @@ WORDS = ("fix", "the", "failing", "test", "in", "parser", "构建", "失败", "l
 def record(some_id, *, confidence=0.8, good=2, bad=0, days=0.0, signals=("x",), **fields):
     """A record that was reinforced so many days ago."""
     return Competence(
-        id=some_id,
-        project="default",
-        skill_name="skill:a",
-        signature="a",
-        triggers=tuple(map(TriggerCounts, signals)),
-        recipe=(RecipeStep(1, "a", {}),),
-        required_tools=("a",),
-        failure_modes=(),
-        performance=Performance(good, bad),
-        confidence=confidence,
-        salience=1.0,
+        id=some_id, project="default", skill_name="skill:a", signature="a",
+        triggers=tuple(map(TriggerCounts, signals)), recipe=(RecipeStep(1, "a", {}),),
+        required_tools=("a",), failure_modes=(), performance=Performance(good, bad),
+        confidence=confidence, salience=1.0,
         lifecycle=Lifecycle(30, 0.1, 0.0, None if days is None else NOW - days * DAY),
-        created_at=NOW,
-        updated_at=NOW,
-        **fields,
-    )
+        created_at=NOW, updated_at=NOW, **fields,
+    )  # fmt: skip
 
 
 def put(store, *records, now=NOW):
@@ -64,32 +52,6 @@ def select(store, project_id, task=None, *, limit=10, now=NOW):
     """The answer as of now."""
     with reading(store) as connection:
         return select_competences(connection, project_id, RULES, task=task, limit=limit, now=now)
-
-
-def test_the_examples_of_the_specification(store):
-    """One fresh candidate, the same after 60 days, two candidates, none."""
-    project_id = put(store)
-    nothing = select(store, project_id)
-    assert (nothing.candidates, nothing.count) == ((), 0)
-    assert (nothing.choice.confidence, nothing.choice.needs_more) == (0.0, True)
-    put(store, record("a"))
-    (only,) = select(store, project_id).candidates
-    assert only.signals.score == pytest.approx(0.9333, abs=1e-4)
-    assert (only.signals.applicability, only.signals.success, only.signals.recency) == (0.8, 1, 1)
-    assert select(store, project_id).choice.needs_more is False
-    later = select(store, project_id, now=NOW + 60 * DAY)
-    assert later.choice.confidence == pytest.approx(0.6833, abs=1e-4)
-    assert later.choice.needs_more is True
-    put(store, record("a", confidence=0.9, good=9, bad=1))
-    put(store, record("b", confidence=0.6, good=1, bad=1, days=30))
-    two = select(store, project_id)
-    assert [each.record.id for each in two.candidates] == ["a", "b"]
-    assert [each.signals.score for each in two.candidates] == pytest.approx(
-        [0.9333, 0.5333], abs=1e-4
-    )
-    assert two.choice.confidence == pytest.approx(0.4286, abs=1e-4)
-    assert two.choice.needs_more is True
-    assert select(store, project_id, limit=1).choice.confidence == two.choice.confidence
 
 
 def test_a_task_is_compared_with_triggers_and_recipe(store):
@@ -133,16 +95,13 @@ def test_the_database_ranks_as_the_rules_do(store, seed):
 
     records = [
         record(
-            f"r{number:03}",
-            confidence=chance.random(),
-            good=chance.randrange(4),
-            bad=chance.randrange(4),
-            days=chance.choice((None, -3, 0, 12.5, 40_000)),
+            f"r{number:03}", confidence=chance.random(), good=chance.randrange(4),
+            bad=chance.randrange(4), days=chance.choice((None, -3, 0, 12.5, 40_000)),
             signals=[text(4) for _ in range(chance.randint(0, 4))],
             status=chance.choice(tuple(Status)),
         )
         for number in range(80)
-    ]
+    ]  # fmt: skip
     project_id = put(store, *records)
     alive = [each for each in records if each.status.is_selectable]
     for task in (None, text(6), text(2), "Fix 构建失败 in parser", "…"):

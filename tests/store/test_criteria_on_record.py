@@ -5,13 +5,12 @@ import random
 
 import pytest
 
-from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, outcome, teach
+from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, outcome, teach
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.criteria.sums import read_criteria
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
@@ -33,10 +32,6 @@ def numbers(standing: CriterionStanding):
         float(f"{evidence.decayed_helpful:.9g}"), float(f"{evidence.decayed_harmful:.9g}"),
         evidence.last_validated, standing.deprecated, float(f"{standing.weight:.9g}"),
     )  # fmt: skip
-
-
-def all_numbers(store, **when):
-    return {name: numbers(each) for name, each in standings(store, **when).items()}
 
 
 def named(number, verdicts, **fields):
@@ -87,18 +82,6 @@ def test_a_moment_in_the_far_future_is_no_error(store):
     teach(store, a_mixture())
     far = 253_402_300_799.0
     assert all(each.evidence.decayed_total >= 0 for each in standings(store, now=far).values())
-
-
-def test_a_rebuild_computes_the_same_sums(store):
-    """And those of another half-life where the setting was changed."""
-    teach(store, a_mixture())
-    before = all_numbers(store)
-    with writing(store) as connection:
-        rebuilt = rebuild_patterns(
-            connection, project_id_of(connection, "default"), RULES, now=NOW,
-        )  # fmt: skip
-    assert rebuilt.criteria == len(before)
-    assert all_numbers(store) == before
 
 
 def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):

@@ -4,9 +4,8 @@ import threading
 from dataclasses import replace
 
 import pytest
-from hypothesis import strategies as st
 
-from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
+from tests.store.teaching import NOW, RULES, known, outcome, standings, teach
 from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity
@@ -133,11 +132,9 @@ def test_feedback_on_a_criterion(store):
     teach(store, [outcome(1)])
     before = criteria(store)
     give(
-        store,
-        verdict(1, HARMFUL, "criterion", "no_bugs"),
-        verdict(2, NEUTRAL, "criterion", "own", at=NOW + 5),
-        now=NOW + 5,
-    )
+        store, verdict(1, HARMFUL, "criterion", "no_bugs"),
+        verdict(2, NEUTRAL, "criterion", "own", at=NOW + 5), now=NOW + 5,
+    )  # fmt: skip
     after = criteria(store, now=NOW + 5)
     assert after["no_bugs"][:3] == (before["no_bugs"][0], 0, 1)
     assert after["own"] == (0, 1, 0, 0.0, 0.0, NOW + 5, False)
@@ -146,12 +143,9 @@ def test_feedback_on_a_criterion(store):
 def test_feedback_on_a_memory_confirms_or_rejects_it(store):
     """Once each, also if it came before the memory; a neutral verdict judges nothing."""
     give(
-        store,
-        verdict(1, HELPFUL, "memory", "m"),
-        verdict(2, HELPFUL, "memory", "m", at=NOW + 1),
-        verdict(3, NEUTRAL, "memory", "m"),
-        now=NOW + 1,
-    )
+        store, verdict(1, HELPFUL, "memory", "m"), verdict(2, HELPFUL, "memory", "m", at=NOW + 1),
+        verdict(3, NEUTRAL, "memory", "m"), now=NOW + 1,
+    )  # fmt: skip
 
     def confidence():
         with reading(store) as connection:
@@ -200,30 +194,6 @@ def test_feedback_to_a_criterion_comes_in_pages(store, size):
         for wrong in ("", "nonsense", "W10", whole.feedback[0].outcome_id or "x"):
             with pytest.raises(InvalidCursor):
                 details_of(it, "no_bugs", after=wrong)
-
-
-_feedback = st.lists(
-    st.builds(
-        verdict,
-        st.integers(0, 20),
-        st.sampled_from(list(Verdict)),
-        st.just("pattern"),
-        st.sampled_from(["x", "y", "unknown"]),
-        at=st.sampled_from([NOW - 3 * DAY, NOW - DAY, NOW]),
-        given=st.just(NOW - 4 * DAY),
-    )
-    | st.builds(
-        verdict,
-        st.integers(21, 40),
-        st.sampled_from(list(Verdict)),
-        st.just("criterion"),
-        st.sampled_from(["no_bugs", "own"]),
-        at=st.sampled_from([NOW - DAY, NOW]),
-        given=st.just(NOW - 4 * DAY),
-    ),
-    max_size=12,
-    unique_by=lambda each: each.feedback_id,
-)
 
 
 def test_two_workers_at_once(store, store_url):

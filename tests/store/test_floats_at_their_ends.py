@@ -14,8 +14,8 @@ from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes
 
 
-@pytest.mark.parametrize("age_in_half_lives", [0, 1030, 1060, 5000])
-@pytest.mark.parametrize("later_in_half_lives", [501, 1100, 1e6])
+@pytest.mark.parametrize("age_in_half_lives", [0, 1060])
+@pytest.mark.parametrize("later_in_half_lives", [501, 1e6])
 def test_the_landmark_moves_past_the_end_of_floats(
     store: Engine, age_in_half_lives: float, later_in_half_lives: float
 ) -> None:
@@ -33,11 +33,9 @@ def test_the_landmark_moves_past_the_end_of_floats(
     )
     later = NOW + later_in_half_lives * half_life
     teach(
-        store,
-        [outcome(4, patterns=["x"], received=later)],
-        now=later,
+        store, [outcome(4, patterns=["x"], received=later)], now=later,
         rules=replace(RULES, decay=decay),
-    )
+    )  # fmt: skip
     evidence = standings(store, now=later)["x"].evidence
     assert (evidence.helpful, evidence.harmful) == (2, 1)
     assert evidence.decayed_helpful == pytest.approx(1.0)
@@ -62,12 +60,7 @@ def rebuild(store: Engine, now: float = NOW) -> None:
     with writing(store) as connection:
         project_id = project_id_of(connection, "default")
         assert project_id is not None
-        rebuild_patterns(
-            connection,
-            project_id,
-            RULES,
-            now=now,
-        )
+        rebuild_patterns(connection, project_id, RULES, now=now)
 
 
 def test_a_rebuild_forgets_what_no_outcome_says(store: Engine) -> None:

@@ -1,12 +1,10 @@
 """A rebuild finds what was learnt."""
 
-import random
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
-from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.store.criteria.sums import read_criteria
@@ -16,35 +14,11 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 
-def learn_for_days(store, days):
-    """A batch a day."""
-    chance = random.Random(5)
-    for day in range(days):
-        now = NOW + day * DAY
-        teach(
-            store,
-            [
-                outcome(
-                    f"{day}-{n}",
-                    helpful=chance.random() < 0.6,
-                    patterns=[chance.choice("xyz")],
-                    received=now,
-                    timestamp=now - chance.random() * 50 * DAY,
-                )
-                for n in range(6)
-            ],
-            now=now,
-        )
-
-
 def rebuild(store, *, now, decay=None):
     with writing(store) as connection:
         project_id = project_id_of(connection, "default")
         return rebuild_patterns(
-            connection,
-            project_id,
-            replace(RULES, decay=decay or DecayRules()),
-            now=now,
+            connection, project_id, replace(RULES, decay=decay or DecayRules()), now=now
         )
 
 
@@ -111,16 +85,3 @@ def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
 def rebuild_by(store, rules):
     with writing(store) as connection:
         rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=NOW)
-
-
-def test_a_rebuild_that_fails_changes_nothing(store):
-    """It is one transaction."""
-    learn_for_days(store, 2)
-    before = known(store)
-    with suppress(RuntimeError), writing(store) as connection:
-        project_id = project_id_of(connection, "default")
-        rebuild_patterns(
-            connection, project_id, replace(RULES, decay=DecayRules(half_life_days=1)), now=NOW
-        )
-        raise RuntimeError
-    assert known(store) == before

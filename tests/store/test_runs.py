@@ -1,7 +1,5 @@
 """Runs: noted once for each outcome, read as of any moment, noted anew by a rebuild."""
 
-import random
-
 from sqlalchemy import delete, select
 
 from tests.store.teaching import DAY, NOW, RULES, outcome, teach
@@ -22,19 +20,13 @@ def batch():
     """Five outcomes of one project, and one of another."""
     mine = [
         outcome(
-            number,
-            timestamp=NOW - number * DAY,
-            received=NOW - number,
-            instruction=f"book flight {number}",
-            tool_graph=CALLS,
-            patterns=["X"],
-            source="claude",
-            trigger={"signal": "book"},
-            metadata={"repository": "shop"},
+            number, timestamp=NOW - number * DAY, received=NOW - number,
+            instruction=f"book flight {number}", tool_graph=CALLS, patterns=["X"], source="claude",
+            trigger={"signal": "book"}, metadata={"repository": "shop"},
             cost={"tokens_in": 3, "tokens_out": 4},
         )
         for number in range(5)
-    ]
+    ]  # fmt: skip
     return [*mine, outcome(9, project="other")]
 
 
@@ -49,11 +41,8 @@ def test_a_run_has_what_advice_is_counted_from(store):
     teach(store, [batch()[0]])
     (run,) = runs(store)
     assert (run.task_id, run.source, run.trigger, run.repository) == (
-        "t0",
-        "claude",
-        "book",
-        "shop",
-    )
+        "t0", "claude", "book", "shop",
+    )  # fmt: skip
     assert (run.instruction, run.patterns, run.tokens) == ("book flight 0", ("x",), 7)
     assert [(step.tool, step.error, step.actor) for step in run.steps] == [
         ("find", None, "agent"),
@@ -61,25 +50,6 @@ def test_a_run_has_what_advice_is_counted_from(store):
         ("book", "full", "user"),
     ]
     assert run.steps[1].arguments == run.steps[2].arguments != run.steps[0].arguments
-
-
-def test_the_order_and_number_of_deliveries_makes_no_difference(store):
-    """Whatever comes first, or twice: the same runs, the oldest first."""
-    shuffled = batch() * 2
-    random.Random(7).shuffle(shuffled)
-    for each in shuffled:
-        teach(store, [each])
-    assert [run.task_id for run in runs(store)] == ["t4", "t3", "t2", "t1", "t0"]
-    assert [run.task_id for run in runs(store, limit=2)] == ["t1", "t0"]
-
-
-def test_a_rebuild_notes_the_same_runs_again(store):
-    """Also where none were noted: those of a database from before."""
-    teach(store, batch())
-    before = runs(store)
-    with writing(store) as connection:
-        rebuild_patterns(connection, 1, RULES, now=NOW)
-    assert runs(store) == before
 
 
 def test_a_rebuild_lets_episodes_wait_that_nobody_noted(store):

@@ -2,10 +2,7 @@
 
 from dataclasses import asdict, replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from tests.store.teaching import CRITERIA, DAY, NOW, RULES, known, outcome, teach, unjudged
+from tests.store.teaching import CRITERIA, NOW, RULES, known, outcome, teach, unjudged
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.resources.prompt_documents.advice import build_advice
@@ -14,10 +11,7 @@ from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.memories.past_tasks import (
-    index_past_tasks,
-    similar_tasks,
-)
+from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
 from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.projects import count_outcomes
@@ -25,14 +19,11 @@ from trackrecord.store.patterns.process_rates import read_snapshot
 
 # Whatever an outcome can be evidence for.
 EVERYTHING = {
-    "patterns": ["plan"],
-    "strategy": "file-based",
-    "criteria": {"no_bugs": "harmful"},
-    "instruction": "Cancel the flight to Oslo",
-    "process": {"reviews": 4, "rejections": 4},
+    "patterns": ["plan"], "strategy": "file-based", "criteria": {"no_bugs": "harmful"},
+    "instruction": "Cancel the flight to Oslo", "process": {"reviews": 4, "rejections": 4},
     "retry_count": 7,
     "tool_graph": [{"tool": "find"}, {"tool": "pay", "ok": False, "error": "card declined"}],
-}
+}  # fmt: skip
 
 
 def answers(store):
@@ -108,28 +99,3 @@ def test_those_with_a_verdict_are_not_crowded_out(store):
     assert [run for run in noted if run.success is not None] == judged
     assert len(noted) == 10
     assert noted == sorted(noted, key=lambda run: run.ended_at)
-
-
-_outcomes = st.builds(
-    lambda success, names: {"success": success} | {name: EVERYTHING[name] for name in names},
-    st.sampled_from([True, False, None]),
-    st.sets(st.sampled_from(sorted(EVERYTHING))),
-)
-
-
-@given(st.lists(_outcomes, max_size=12))
-@settings(max_examples=25, deadline=None)
-def test_no_rate_and_no_ranking_ever_changes_by_it(memory_store, history):
-    """With them and without them: only what calls teach differs."""
-    batch = [
-        outcome(number, timestamp=NOW - number * DAY, received=NOW - number, **given)
-        for number, given in enumerate([{"success": True}, *history])
-    ]
-    found = []
-    for some in (batch, [each for each in batch if each.success is not None]):
-        store = memory_store()
-        teach(store, some)
-        index_past_tasks(store)
-        found.append(answers(store))
-        store.dispose()
-    assert found[0] == found[1]

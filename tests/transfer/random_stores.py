@@ -52,13 +52,10 @@ LEARNING = CompetenceRules(min_successes=2)
 _PATTERNS = ("plan first", "Zeta", "alpha", "Ärger", "先写测试", "plan-first")
 _TOOLS = ("search", "Read", "edit", "运行", "test")
 _TEXTS = (
-    "Port 5432 belongs to the database",
-    "Port 5432 does not belong to the database",
-    "Clear the cache before the nightly build",
-    "Never clear the cache before the nightly build",
-    "夜间构建之前需要清理缓存",
-    "a ''quoted'' \\ text\twith\nlines \u2028 and \U0001f600",
-)
+    "Port 5432 belongs to the database", "Port 5432 does not belong to the database",
+    "Clear the cache before the nightly build", "Never clear the cache before the nightly build",
+    "夜间构建之前需要清理缓存", "a ''quoted'' \\ text\twith\nlines \u2028 and \U0001f600",
+)  # fmt: skip
 _TASKS = ("Fix the flaky login test", "修复登录测试", "Cancel the flight to Oslo", "Fix the Build")
 _SOURCES = ("agent-a", "Agent-B", "_c", "ä")
 
@@ -153,9 +150,7 @@ class History:
             fields["competence_id"] = choose.choice(known)
         # As any agent writes it: with space between, or none; characters as they are, or escaped.
         body = json.dumps(
-            fields,
-            ensure_ascii=choose.random() < 0.5,
-            indent=choose.choice((None, None, 1)),
+            fields, ensure_ascii=choose.random() < 0.5, indent=choose.choice((None, None, 1))
         ).encode()
         return SCORER.score(decode_outcome(body), body, received_at=self._now, outcome_id="none")
 
@@ -215,26 +210,21 @@ class History:
             by = Reviser(connection, self._project_id(connection), LEARNING, signed)
             self._random.choice(
                 [
-                    lambda: by.reinforce(one),
-                    lambda: by.penalize(one, 0.1),
-                    lambda: by.contest(one, other, is_record=True),
-                    lambda: by.retract(one),
+                    lambda: by.reinforce(one), lambda: by.penalize(one, 0.1),
+                    lambda: by.contest(one, other, is_record=True), lambda: by.retract(one),
                     lambda: by.supersede(one, other),
                     lambda: by.fork(one, ForkChanges(skill_name=f"mine {self._number}")),
                     lambda: by.merge([one, other]),
                 ]
-            )()
+            )()  # fmt: skip
 
     def _expose(self) -> None:
         self._number += 1
         body = ExposureBody(
             task_id=f"t-{self._random.randint(1, self._number)}",
-            entries=("pattern:alpha", "memory:m1"),
-            project=self._project,
-            at=self._now,
-            withheld=self._random.random() < 0.3,
-            holdout=0.25,
-        )
+            entries=("pattern:alpha", "memory:m1"), project=self._project, at=self._now,
+            withheld=self._random.random() < 0.3, holdout=0.25,
+        )  # fmt: skip
         exposure = ReceivedExposure(body, f"e{self._number}", self._now)
         with writing(self._store) as connection:
             record_exposures(connection, {self._project: self._project_id(connection)}, [exposure])

