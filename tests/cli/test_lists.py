@@ -340,7 +340,7 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
         assert len(rows) == min(2, len(every)) > 0, command
         # Of equal ones the first may be another one a moment later: what ranks them decays.
         assert {row.split("\t")[place] for row in rows} <= {each["project"] for each in every}
-        key = keys.keys[-1]
+        *_, key = keys.keys
         ran = trackrecord(*command, "--all", "--json", "--limit", 9000, "--sort", f"-{key}")
         assert len(ran.json) == len(every), (command, key)
     assert wrong == []
