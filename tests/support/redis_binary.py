@@ -25,7 +25,10 @@ _folder = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     """Put the chosen server in front of every other one, for subprocesses too."""
     choice = os.environ.get(CHOICE)
-    if not choice or hasattr(config, "workerinput"):  # workers inherit the paths
+    if not choice:
+        return
+    if hasattr(config, "workerinput"):  # inherits the variables, but not the path of imports
+        sys.path.insert(0, os.environ["PYTHONPATH"].partition(os.pathsep)[0])
         return
     binary = next(in_package(choice), None) if choice in PACKAGES else shutil.which(choice)
     if binary is None:

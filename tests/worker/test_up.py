@@ -375,8 +375,10 @@ def _words(process: psutil.Process) -> list[str]:
 
 def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
-    with EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket):
-        pass
+    before = up()
+    before.until_up()
+    before.process.terminate()
+    assert before.process.wait(PATIENCE_S) == 0
     for file in (settings.home / "redis").rglob("*.aof"):
         file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
     said = up().refusal()
