@@ -62,8 +62,8 @@ def configure_logs(level: str = "info") -> None:
         "celery.worker.consumer.connection", "alembic",
     ):  # fmt: skip
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    # The one warns that a worker that is stopping gives back a wake-up that it was just handed, the
-    # other what a later Celery will do when Redis goes away.
+    # The one warns that a worker that is stopping gives back a wake-up that it was just handed. The
+    # other has the warnings for developers: when Redis goes away, what a later Celery will do then.
     for name in ("kombu.transport.virtual.base", "py.warnings"):
         logging.getLogger(name).setLevel(logging.ERROR)
 

@@ -218,8 +218,8 @@ def _delivery_problem() -> str | None:
     before = trackrecord.stats().spooled
     if not trackrecord.flush(_PATIENCE_S):
         return "it waits to be delivered"
-    waits = "redis is unavailable, so it waits in the spool"
-    return waits if trackrecord.stats().spooled > before else None
+    is_spooled = trackrecord.stats().spooled > before
+    return "redis is unavailable, so it waits in the spool" if is_spooled else None
 
 
 def _sentence(said: str, problem: str | None) -> str:
