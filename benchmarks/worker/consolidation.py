@@ -19,6 +19,7 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
+from trackrecord_worker.celery_steps.before_forks import collect_seldom
 
 UNIT = "s"
 _NEW_S = 2.0
@@ -28,7 +29,8 @@ _BATCH = 5_000
 
 
 def measure(scale: Scale) -> Measured:
-    """Consolidate new episodes in an empty store and in a large one."""
+    """Consolidate new episodes in an empty store and in a large one, as a worker does."""
+    collect_seldom()
     with bench_settings() as settings:
         store = _Store(settings)
         setting_up = store.record(scale.old_episodes, seed=7)

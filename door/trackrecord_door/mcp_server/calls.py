@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trackrecord
@@ -89,7 +88,7 @@ def _hint(project: str, arguments: RecallArguments) -> tuple[str, int]:
     from trackrecord_producers.prompting.failure_call import known_of_failure
 
     hint = known_of_failure(arguments.failed_command, arguments.error, project=project)
-    return hint, ceil(len(hint) * ContextRules().markdown_ratio)
+    return hint, ContextRules().tokens_of(hint)
 
 
 def remember(

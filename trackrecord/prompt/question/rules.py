@@ -1,6 +1,7 @@
 """The numbers that candidates are ranked and counted by."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Final, Literal, get_args
 
 from trackrecord.learning.numbers.checks import Inner, require, require_positive
@@ -93,6 +94,10 @@ class ContextRules:
             self.age_decay in get_args(AgeDecay),
             f"age_decay is one of {', '.join(get_args(AgeDecay))}, not {self.age_decay!r}",
         )
+
+    def tokens_of(self, line: str) -> int:
+        """Estimate the tokens of a line outside of the entries."""
+        return ceil(len(line) * self.markdown_ratio)
 
     @property
     def counts_nothing_from_hours(self) -> float:

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil
 from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
@@ -132,7 +131,7 @@ class RankingsReader:
         if not names:
             return answer
         line = named_text(names, self.moments(question.project).of(""))
-        tokens = answer.tokens + ceil(len(line) * self.rules.context.markdown_ratio)
+        tokens = answer.tokens + self.rules.context.tokens_of(line)
         if not line or (question.budget is not None and tokens > question.budget):
             return answer
         prompt = f"- {line}\n\n{answer.prompt}".rstrip()

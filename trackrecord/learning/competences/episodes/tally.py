@@ -1,7 +1,7 @@
 """Tally: the sums over the episodes of one signature."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import msgspec
 
@@ -101,37 +101,27 @@ class EpisodeTally:
         """Subtract one episode; the caller finds when the last of the others ended."""
         other = EpisodeTally()
         other.add(episode)
-        self.successes -= other.successes
-        self.failures -= other.failures
-        self.latency_sum_ms -= other.latency_sum_ms
-        self.latency_count -= other.latency_count
-        # Not with `-=`, which drops what falls to nothing or below.
-        self.orders.subtract(other.orders)
-        self.arguments.subtract(other.arguments)
-        self.trigger_successes.subtract(other.trigger_successes)
-        self.trigger_failures.subtract(other.trigger_failures)
-        self.conditions.subtract(other.conditions)
-        self.failure_modes.subtract(other.failure_modes)
-        self.speakers.subtract(other.speakers)
-        self.failed_speakers.subtract(other.failed_speakers)
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) - getattr(other, name))
+        for name in _COUNTS:
+            # Not with `-=`, which drops what falls to nothing or below.
+            getattr(self, name).subtract(getattr(other, name))
 
     def merge(self, other: "EpisodeTally") -> None:
         """Add everything that another tally of the same signature holds."""
-        self.successes += other.successes
-        self.failures += other.failures
-        self.latency_sum_ms += other.latency_sum_ms
-        self.latency_count += other.latency_count
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in _COUNTS:
+            getattr(self, name).update(getattr(other, name))
         if other.last_used_at is not None:
             self._add_use(other.last_used_at)
-        self.orders.update(other.orders)
-        self.arguments.update(other.arguments)
-        self.trigger_successes.update(other.trigger_successes)
-        self.trigger_failures.update(other.trigger_failures)
-        self.conditions.update(other.conditions)
-        self.failure_modes.update(other.failure_modes)
-        self.speakers.update(other.speakers)
-        self.failed_speakers.update(other.failed_speakers)
 
     def _add_use(self, at: float) -> None:
         if self.last_used_at is None or at > self.last_used_at:
             self.last_used_at = at
+
+
+_NUMBERS = ("successes", "failures", "latency_sum_ms", "latency_count")
+_COUNTS = tuple(
+    each.name for each in fields(EpisodeTally) if each.name not in (*_NUMBERS, "last_used_at")
+)
