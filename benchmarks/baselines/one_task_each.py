@@ -20,7 +20,7 @@ _TIMEOUT_S = 120.0
 def tasks_per_second(settings: Settings, client: redis.Redis, count: int) -> float:
     """Return how many outcomes a second one worker process handles from a backlog."""
     broker, _ = broker_of(settings)
-    app.conf.broker_url = broker
+    app.conf.update(broker_url=broker)
     with app.connection_for_write() as connection:
         for body in bodies(count, seed=3, planted=Planted()):
             app.send_task("nothing", (body.decode(),), connection=connection)

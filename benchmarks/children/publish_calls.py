@@ -8,6 +8,7 @@ import os
 import queue
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from benchmarks.harness.timing import Latency, time_calls
 
@@ -22,11 +23,11 @@ _DESCRIPTION = "Split by component, then run the whole suite once more."
 def main() -> None:
     """Time the call that the command line names."""
     kind, count, *rest = sys.argv[1:]
-    result: dict[str, object] = _KINDS[kind](int(count), *rest)
+    result: dict[str, Any] = _KINDS[kind](int(count), *rest)
     print(json.dumps(result))
 
 
-def _publish(count: int) -> dict[str, object]:
+def _publish(count: int) -> dict[str, Any]:
     import trackrecord
 
     def call(number: int) -> None:
@@ -47,7 +48,7 @@ def _publish(count: int) -> dict[str, object]:
     return {**latency.as_dict(), "stats": vars(trackrecord.stats())}
 
 
-def _publish_in_child(count: int) -> dict[str, object]:
+def _publish_in_child(count: int) -> dict[str, Any]:
     """Run `_publish` in a forked child, which writes each outcome to disk before it returns."""
     import trackrecord  # noqa: F401 - what is imported after a fork does not know of it
 
@@ -58,17 +59,17 @@ def _publish_in_child(count: int) -> dict[str, object]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        result: dict[str, object] = json.load(pipe)
+        result: dict[str, Any] = json.load(pipe)
     os.waitpid(child, 0)
     return result
 
 
-def _put_nowait(count: int) -> dict[str, object]:
+def _put_nowait(count: int) -> dict[str, Any]:
     waiting: queue.Queue[int] = queue.Queue(count)
     return _paced(waiting.put_nowait, count).as_dict()
 
 
-def _xadd(count: int, url: str) -> dict[str, object]:
+def _xadd(count: int, url: str) -> dict[str, Any]:
     import redis
 
     client = redis.Redis.from_url(url)
@@ -76,10 +77,10 @@ def _xadd(count: int, url: str) -> dict[str, object]:
     return time_calls(lambda _: client.xadd("bare", {"v": 1, "body": body}), count).as_dict()
 
 
-def _delay(count: int, url: str) -> dict[str, object]:
+def _delay(count: int, url: str) -> dict[str, Any]:
     from benchmarks.baselines.idle_tasks import app, nothing
 
-    app.conf.broker_url = url
+    app.conf.update(broker_url=url)
     body = json.dumps({"task_id": "task-1", "success": True, "description": _DESCRIPTION})
     nothing.delay(body)
     return time_calls(lambda _: nothing.delay(body), count).as_dict()
@@ -89,7 +90,7 @@ def _paced(call: Callable[[int], object], count: int) -> Latency:
     return time_calls(call, count, burst=_BURST, pause_s=_PAUSE_S)
 
 
-_KINDS: dict[str, Callable[..., dict[str, object]]] = {
+_KINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "publish": _publish,
     "publish_in_child": _publish_in_child,
     "put_nowait": _put_nowait,

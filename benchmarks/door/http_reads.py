@@ -83,7 +83,7 @@ def measure(scale: Scale) -> Measured:
 def _questions(settings: Settings) -> dict[str, tuple[str, Mapping[str, Any], Callable[[], Any]]]:
     """Return the questions: a path, its query, and the same in Python."""
     reader = RankingsReader(settings)
-    at = {"project": PROJECT}
+    at: dict[str, Any] = {"project": PROJECT}
     return {
         "rankings": ("/rankings", at, lambda: reader.read(project=PROJECT)),
         "rankings for a task": (

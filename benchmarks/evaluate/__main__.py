@@ -10,13 +10,13 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.importers.jsonl import Imported, read_jsonl
+from trackrecord_producers.importers.jsonl import Imported, Rejected, read_jsonl
 from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
 
 from .moments import replay_sessions
@@ -24,7 +24,10 @@ from .recommendations import LEAST_RUNS, LEAST_TASKS, Gold, evaluate_runs, evalu
 from .recorded import EVALUATED, advising, learn_apart
 from .tau_bench import read_answers, read_tau_bench
 
-_READERS: Final = {"tau-bench": read_tau_bench, "jsonl": read_jsonl}
+_READERS: Final[dict[str, Callable[[Path], Iterable[Imported | Rejected]]]] = {
+    "tau-bench": read_tau_bench,
+    "jsonl": read_jsonl,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

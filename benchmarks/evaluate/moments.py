@@ -496,7 +496,9 @@ def _runs_by_project(
     tasks: dict[int, str] = {}
     for number, run in enumerate(runs.values(), 1):
         tasks[number] = run.instruction
-        outcome = decode_outcome(encode_body(outcome_of(run, rules)))
+        if (fields := outcome_of(run, rules)) is None:
+            continue
+        outcome = decode_outcome(encode_body(fields))
         if digest := tried_digest(outcome):
             ended_at = outcome.ended_at(run.ended_at)
             tried = tried_run(digest, outcome=number, ended_at=ended_at, speaker=LOCAL)

@@ -18,7 +18,7 @@ def with_children(pid: int) -> float:
 
 def redis_pid(client: redis.Redis) -> int:
     """Return the process of a Redis server."""
-    return int(client.info("server")["process_id"])  # type: ignore[index] # not awaited
+    return int(client.info("server")["process_id"])
 
 
 def postgres_pid(url: str) -> int:
@@ -26,4 +26,4 @@ def postgres_pid(url: str) -> int:
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
         assert row is not None  # noqa: S101 - it always answers
-        return psutil.Process(row[0]).ppid()
+        return int(psutil.Process(row[0]).ppid())

@@ -46,7 +46,7 @@ class WaitingProcess:
         assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
         line = self._process.stdout.readline()
         if not line:
-            message = f"{self._process.args} ended before it was done"
+            message = f"{self._process.args!r} ended before it was done"
             raise RuntimeError(message)
         return line
 

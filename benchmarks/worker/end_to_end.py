@@ -211,7 +211,7 @@ def _cpu_seconds(pid: int) -> float:
     """Return the processor time that a process and its children have used."""
     worker = psutil.Process(pid)
     times = [each.cpu_times() for each in (worker, *worker.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+    return float(sum(each.user + each.system for each in times))
 
 
 def _send(

@@ -3,7 +3,7 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import msgspec
@@ -13,7 +13,7 @@ from benchmarks.harness.scale import Scale
 from benchmarks.harness.timing import time_calls
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs.runs import Run
+from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.run_digest import run_digest, run_of
 
@@ -75,7 +75,7 @@ def measure(scale: Scale) -> Measured:
     )
 
 
-def _counted(runs: list[Run]) -> object:
+def _counted(runs: Sequence[NotedRun]) -> object:
     return Counter((step.tool, step.error) for run in runs for step in run.steps)
 
 

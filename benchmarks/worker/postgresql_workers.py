@@ -147,7 +147,8 @@ def drain(server: str, count: int, workers: int, projects: int) -> Drained:
             (with_children(pid) - was) / count * 1e6 for pid, was in zip(pids, before, strict=True)
         ]
         check_recorded(settings, planted)
-    return Drained(seconds, count, *used, watched.share)
+    workers_us, postgres_us, redis_us = used
+    return Drained(seconds, count, workers_us, postgres_us, redis_us, watched.share)
 
 
 class _Watch:

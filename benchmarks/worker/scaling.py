@@ -173,11 +173,7 @@ class _Run:
                 services.engine, self._settings.competence, now=time.time(), actor="benchmark"
             )
         )
-        refreshed = self._timed(
-            lambda: [
-                services.refresher.refresh(name) for name in project_names(_PROJECTS) * _REFRESHES
-            ]
-        )
+        refreshed = self._timed(lambda: _refresh_all(services))
         return Costs(
             worker_us=learnt.worker / count * 1e6,
             postgres_us=learnt.postgres / count * 1e6,
@@ -214,7 +210,7 @@ class _Run:
 
     def _ask(self, query: str) -> float:
         with closing(psycopg.connect(self._url, autocommit=True)) as connection:
-            row = connection.execute(query).fetchone()  # type: ignore[arg-type] # our own texts
+            row = connection.execute(query).fetchone()
         assert row is not None  # noqa: S101 - each query has one row
         return float(row[0])
 
@@ -244,6 +240,11 @@ def _learn_all(services: Services) -> None:
 
 _Moments = list[tuple[str, float]]
 _OVER = "over"
+
+
+def _refresh_all(services: Services) -> None:
+    for name in project_names(_PROJECTS) * _REFRESHES:
+        services.refresher.refresh(name)
 
 
 @contextmanager

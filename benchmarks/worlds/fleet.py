@@ -231,7 +231,7 @@ def case_rows(seeds: Iterable[int], cases: Iterable[Case] = CASES) -> Iterator[d
         for seed in seeds:
             exposures, runs = _once(case, seed)
             trials = trials_of(exposures, runs)
-            success = effect_of(trials, {}).success
+            success = effect_of(trials).success
             now["" if success is None else success.verdict] += 1
             before[_said_before(compare(trials.ended, SUCCESS))] += 1
         yield {

@@ -53,7 +53,7 @@ _POINTS: Final = "points above what such tasks do otherwise"
 def history(seed: int, *, is_permuted: bool) -> list[Run]:
     """Return the runs of a world."""
     chance = random.Random(f"permuted/{seed}")
-    runs = []
+    runs: list[Run] = []
     for text, ways in _TASKS.items():
         for number in range(_TASKS_OF_KIND):
             easy = chance.uniform(-0.2, 0.2)
