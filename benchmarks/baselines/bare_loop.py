@@ -85,7 +85,7 @@ def _loop(client: redis.Redis, stream: str, insert: Insert) -> None:
     decoder = msgspec.json.Decoder(_Identity)
     consumer = f"bare-{os.getpid()}"
     while answer := client.xreadgroup(CONSUMER_GROUP, consumer, {stream: ">"}, _BATCH):
-        entries: list[tuple[bytes, dict[bytes, bytes]]] = answer[0][1]  # type: ignore # any form
+        entries: list[tuple[bytes, dict[bytes, bytes]]] = answer[0][1]  # type: ignore[index, assignment]
         decoded = [(decoder.decode(fields[b"body"]), fields[b"body"]) for _, fields in entries]
         insert([(identity.project, identity.outcome_id, body) for identity, body in decoded])
         ids = [entry_id for entry_id, _ in entries]
