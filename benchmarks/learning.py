@@ -51,7 +51,7 @@ WORLDS: Final = (
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
     Worlds("What a prompt says of outcomes that are dealt out anew", "permuted", "rows", share=5),
-    Worlds("Effects that a simpler rule was wrong about", "fleet", "case_rows", share=5.0),
+    Worlds("Effects where outcomes are missing or most succeed", "fleet", "case_rows", share=5.0),
     Worlds("Habits at the end of runs", "endings", "rows", share=5.0),
     Worlds("Trials of hints at failures", "hints", "rows", share=5.0),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
@@ -112,11 +112,13 @@ LINES: Final = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print every figure with its baselines; return 1 if a recording could not be evaluated."""
     chosen = _parser().parse_args(arguments)
-    files = chosen.files or sorted(RECORDED.glob("*.json"))
-    if not files:
+    files = chosen.files or sorted([] if chosen.world else RECORDED.glob("*.json"))
+    if not files and not chosen.world:
         print("recorded runs: not available (none beside the repository; name a file)")
     failed = [file for file in files if not _recorded(file, chosen.seed)]
     for worlds in WORLDS:
+        if chosen.world not in (None, worlds.module):
+            continue
         seeds = range(_FIRST_SEED, _FIRST_SEED + max(2, round(chosen.seeds * worlds.share)))
         print(f"\n{worlds.title} ({len(seeds)} seeds)")
         print("\n".join(_table(_rows(worlds, seeds))) or "  not available", flush=True)
@@ -128,6 +130,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="τ-bench recordings")
     parser.add_argument("--seed", type=int, default=0, help="of the draws; default: %(default)s")
     parser.add_argument("--seeds", type=int, default=20, help="of the worlds; default: %(default)s")
+    worlds = dict.fromkeys(each.module for each in WORLDS)
+    parser.add_argument("--world", choices=worlds, help="play these worlds alone")
     return parser
 
 

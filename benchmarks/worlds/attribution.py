@@ -213,13 +213,3 @@ def _judged(values: dict[str, float], truth: dict[str, float]) -> tuple[float, b
     chosen = max(names, key=lambda name: values.get(name, 0.0))
     best = max(truth.values())
     return agreed / pairs, truth[chosen] == best, best - truth[chosen]
-
-
-if __name__ == "__main__":
-    for each in interval_table(range(5000, 5040)):
-        print(each)
-    for row in attribution_table(range(5000, 5040)):
-        print(
-            f"{row.world:<50} {row.estimator:<16} {row.tau:5.2f} ±{row.spread:.2f} "
-            f"{row.best_found:5.2f} {row.lost:.3f}"
-        )

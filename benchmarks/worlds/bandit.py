@@ -232,8 +232,3 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
                 "recovery_median": statistics.median(found) if found else None,
                 "never_recovered": len(seeds) - len(found),
             }
-
-
-if __name__ == "__main__":
-    for row in rows(range(1000, 1020)):
-        print(row)

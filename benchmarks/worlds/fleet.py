@@ -14,9 +14,9 @@ from math import sqrt
 from typing import Any, Final
 
 from trackrecord.learning.advice.assignment import assign
-from trackrecord.learning.advice.effect.comparison import SUCCESS, Comparison, compare
+from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
 from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
-from trackrecord.learning.advice.effect.sequence import ALPHA, margin_of, tasks_for
+from trackrecord.learning.advice.effect.sequence import tasks_for
 from trackrecord.learning.advice.effect.trials import Exposure, Trial, trials_of
 from trackrecord.learning.advice.runs.runs import Run
 
@@ -169,7 +169,7 @@ def rows(seeds: Iterable[int], fleets: Iterable[Fleet] = FLEETS) -> Iterator[dic
 
 @dataclass(frozen=True)
 class Case:
-    """A fleet that is looked at once, and that a simpler rule was wrong about.
+    """A fleet that is looked at once.
 
     Attributes:
         name: what it is called.
@@ -188,16 +188,6 @@ class Case:
     unreported: float = 0.0
 
 
-def _coins_tasks(rate: float, holdout: float) -> int:
-    """Return after how many tasks a difference worth knowing shows in every second project."""
-    spread = sqrt(rate * (1.0 - rate))
-
-    def margin(tasks: int) -> float:
-        return margin_of(spread / sqrt(tasks * holdout * (1.0 - holdout)), spread, ALPHA)
-
-    return next(tasks for tasks in range(100, 100_000, 10) if margin(tasks) <= WORTH_KNOWING)
-
-
 _FEW: Final = 0.3
 CASES: Final = (
     Case("no effect", 3000, 0.6, 0.6, _FEW),
@@ -208,18 +198,11 @@ CASES: Final = (
         "helps: 60% to 70%, as many tasks as are said to be needed",
         tasks_for(WORTH_KNOWING, sqrt(0.65 * 0.35), _FEW), 0.7, 0.6, _FEW,
     ),
-    Case(
-        "the same, as many as were said before",
-        _coins_tasks(0.65, _FEW), 0.7, 0.6, _FEW,
-    ),
 )  # fmt: skip
 
 
 def case_rows(seeds: Iterable[int], cases: Iterable[Case] = CASES) -> Iterator[dict[str, Any]]:
-    """Return the results of each case, before and after its rule was mended.
-
-    Before, open tasks were not looked at, and both arms needed ten times the inverse variance of
-    both arms together.
+    """Return what is said of each case.
 
     Args:
         seeds: one fleet each.
@@ -227,32 +210,20 @@ def case_rows(seeds: Iterable[int], cases: Iterable[Case] = CASES) -> Iterator[d
     """
     seeds = list(seeds)
     for case in cases:
-        now, before = Counter[str](), Counter[str]()
+        said = Counter[str]()
         for seed in seeds:
             exposures, runs = _once(case, seed)
-            trials = trials_of(exposures, runs)
-            success = effect_of(trials).success
-            now["" if success is None else success.verdict] += 1
-            before[_said_before(compare(trials.ended, SUCCESS))] += 1
+            success = effect_of(trials_of(exposures, runs)).success
+            said["" if success is None else success.verdict] += 1
         yield {
             "fleet": case.name,
             "seeds": len(seeds),
             "tasks": case.tasks,
-            "said_helps": now["helps"],
-            "said_hurts": now["hurts"],
-            "outcomes_missing": now["outcomes missing"],
-            "too_few": now["too few"],
-            "helps_before": before["helps"],
-            "hurts_before": before["hurts"],
+            "said_helps": said["helps"],
+            "said_hurts": said["hurts"],
+            "outcomes_missing": said["outcomes missing"],
+            "too_few": said["too few"],
         }
-
-
-def _said_before(found: Comparison) -> str:
-    given, withheld = found.given, found.withheld
-    rate = (given.total + withheld.total) / max(1, given.tasks + withheld.tasks)
-    if min(given.tasks, withheld.tasks) * rate * (1.0 - rate) < 10.0:
-        return "too few"
-    return found.verdict
 
 
 def _once(case: Case, seed: int) -> tuple[list[Exposure], list[Run]]:
@@ -277,8 +248,3 @@ def _once(case: Case, seed: int) -> tuple[list[Exposure], list[Run]]:
                 Run(outcome=number, task_id=str(number), ended_at=float(number), success=success)
             )
     return exposures, runs
-
-
-if __name__ == "__main__":
-    for row in rows(range(1000, 1100)):
-        print(row)

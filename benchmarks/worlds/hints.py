@@ -116,8 +116,3 @@ def _points(case: HintCase, chance: random.Random) -> list[TrialPoint]:
             )  # fmt: skip
             found.append(TrialPoint(hint, Aftermath(resumed, not resumed)))
     return found[: case.points]
-
-
-if __name__ == "__main__":
-    for row in rows(range(2000, 2100)):
-        print(row)

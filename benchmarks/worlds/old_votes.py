@@ -76,8 +76,3 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
             "spread": pstdev(shares),
             "as_of_the_last_run": fmean(map(as_of_the_last_run, given)),
         }
-
-
-if __name__ == "__main__":
-    for row in rows(range(600, 630)):
-        print(row)

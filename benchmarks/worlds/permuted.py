@@ -136,8 +136,3 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
             "say_something": sum(any(each.values()) for each in found),
             **{part: sum(each[part] for each in found) for part in found[0]},
         }
-
-
-if __name__ == "__main__":
-    for row in rows(range(500, 520)):
-        print(row)

@@ -157,8 +157,3 @@ def rows(seeds: Iterable[int], worlds: Sequence[World] = WORLDS) -> Iterator[dic
             "covered": fmean(each.low <= world.effect <= each.high for each in found),
             "called_harmful": fmean(each.is_known and each.high < 0.0 for each in found),
         }
-
-
-if __name__ == "__main__":
-    for row in rows(range(400, 420)):
-        print(row)

@@ -265,8 +265,3 @@ def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
     ):
         wrong = sum(bool(planted(speaker, other, times)) for times in (1, 2, 10))
         yield {"world": name, "asked": 3, "wrong": wrong}
-
-
-if __name__ == "__main__":
-    for row in rows(range(500, 520)):
-        print(row)

@@ -273,8 +273,3 @@ def _pays_from(fleets: _Fleets, without: _Fleets, kind: str | None) -> int | Non
     behind = [run for run, gained in enumerate(accumulate(gains), 1) if gained <= 0]
     first = behind[-1] + 1 if behind else 1
     return first if first <= len(fleets[0]) else None
-
-
-if __name__ == "__main__":
-    for row in rows(range(300, 306)):
-        print(row)

@@ -9,10 +9,13 @@ import resource
 import signal
 import socket
 import sqlite3
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import psutil
 import psycopg
@@ -247,6 +250,33 @@ def _consolidate(world: World) -> None:
         world.fail(f"`consolidate` beside a worker ended with {status}")
 
 
+def _copy(world: World) -> None:
+    """Kill a backup, an export and a restore in the middle; each succeeds when it is run again."""
+    with tempfile.TemporaryDirectory(dir=world.folder) as made:
+        backup, home = Path(made, "backup"), Path(made, "home")
+        _kill_and_repeat(world, "backup", str(backup))
+        _kill_and_repeat(world, "export", str(backup.with_name("export")), "--project", "shop")
+        _kill_and_repeat(world, "restore", str(backup), "--yes", home=home)
+        counts = []
+        for file in (backup, home / "trackrecord.db"):
+            with contextlib.closing(sqlite3.connect(file)) as store:
+                counts += store.execute("SELECT count(*) FROM outcomes").fetchone()
+                if store.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+                    world.fail(f"{file} is damaged")
+        if counts[0] != counts[1]:
+            world.fail(f"a restored store has {counts[1]} outcomes, its backup {counts[0]}")
+
+
+def _kill_and_repeat(world: World, *arguments: str, home: Path | None = None) -> None:
+    try:
+        status = world.command(*arguments, timeout_s=world.chance.uniform(0.3, 1.5), home=home)
+    except subprocess.TimeoutExpired:
+        world.ledger.happened[f"killed: {arguments[0]}"] += 1
+        status = world.command(*arguments, home=home)
+    if status:
+        world.fail(f"`{' '.join(arguments)}` ended with {status}")
+
+
 @contextlib.contextmanager
 def _postgres(world: DataCentre) -> Iterator[psycopg.Connection]:
     with psycopg.connect(world.postgres.get_uri(), autocommit=True) as connection:
@@ -276,4 +306,5 @@ FAULTS = (
     Fault("PostgreSQL restarted", _restart_postgres, 60.0, _is_data_centre),
     Fault("door besieged", _besiege_door, 60.0),
     Fault("consolidation", _consolidate, 45.0),
+    Fault("backup, export and restore killed", _copy, 60.0, _is_home),
 )  # fmt: skip

@@ -161,11 +161,19 @@ class World:
                 stdout=log, stderr=log, start_new_session=True, cwd="/",
             )  # fmt: skip
 
-    def command(self, *arguments: str, timeout_s: float = PATIENCE_S) -> int:
-        """Run `trackrecord` with arguments; return its exit status."""
+    def command(
+        self, *arguments: str, timeout_s: float = PATIENCE_S, home: Path | None = None
+    ) -> int:
+        """Run `trackrecord` with arguments, or in another home; return its exit status.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer, and was killed.
+        """
+        other = {} if home is None else {"TRACKRECORD_HOME": str(home)}
         with self.log.open("ab") as log:
             return subprocess.run(
-                python_command("trackrecord_cli", *arguments), env=self.environment(), cwd="/",
+                python_command("trackrecord_cli", *arguments),
+                env=self.environment() | other, cwd="/",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False,
                 timeout=timeout_s,
             ).returncode  # fmt: skip
