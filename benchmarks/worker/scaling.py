@@ -269,10 +269,10 @@ def _watching_locks(services: Services) -> Iterator[_Moments]:
 
 
 def _locked(moments: _Moments) -> Iterator[float]:
-    """Yield for how long the sums of patterns, the first shared rows of a batch, were locked."""
+    """Yield for how long the items, the first rows that batches share, were locked."""
     since: float | None = None
     for statement, at in moments:
-        if statement.startswith("INSERT INTO patterns"):
+        if statement.startswith("INSERT INTO items"):
             since = at
         elif statement == _OVER and since is not None:
             yield at - since

@@ -346,20 +346,21 @@ def test_a_fault_of_ours_holds_up_nothing(
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 
-def test_the_log_says_that_a_pattern_changed_and_not_which(
+def test_the_log_says_how_many_patterns_changed_and_not_which(
     worker: Services,
     store_settings: Settings,
     client: redis.Redis,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Its name would stay in the log after the project was forgotten."""
+    """Their names would stay in the log after the project was forgotten."""
     caplog.set_level("INFO")
-    publish(client, store_settings, *(body(n, patterns=["secret plan"]) for n in range(6)))
+    plans = ["secret plan", "another secret"]
+    publish(client, store_settings, *(body(n, patterns=plans) for n in range(6)))
     worker.drain.run()
     # Where it goes depends on which test of the process was first to set up logs.
     said = caplog.text + "".join(capsys.readouterr())
     # Both places, where a test before set up both.
-    (line, *_) = (each for each in said.splitlines() if "pattern_changed" in each)
-    assert "proven" in line
+    (line, *_) = (each for each in said.splitlines() if "patterns_changed" in each)
+    assert "maturity_proven=2" in line
     assert "secret" not in said

@@ -1,6 +1,7 @@
 """Keep the cached rankings up to date with the store."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import sample
 from typing import Final
@@ -98,11 +99,10 @@ class RankingsRefresher:
         revision, written, changes = write_rankings(
             self._engine, self._client, self._settings, project, force=force
         )
-        for change in changes:
-            # Without its name: that would outlast `forget` here.
-            _log.info(
-                "pattern_changed", aspect=change.aspect, before=change.before, after=change.after
-            )
+        if changes:
+            # Without their names: those would outlast `forget` here.
+            states = Counter(f"{change.aspect}_{change.after}" for change in changes)
+            _log.info("patterns_changed", **states)
         self._due.pop(project, None)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
