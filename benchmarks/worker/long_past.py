@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
 from benchmarks.harness.servers import bench_settings, new_postgres_database, postgres_server
-from benchmarks.workloads.outcomes_on_record import PROJECT_ID, SLUG, record_outcomes
+from benchmarks.workloads.outcomes_on_record import JUDGED, PROJECT_ID, SLUG, record_outcomes
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
@@ -22,7 +22,6 @@ from trackrecord.store.patterns.read import read_changes, read_examples, read_st
 UNIT = "s"
 _MOST_S = 1.0
 _NOW = 1_790_000_000.0
-_CRITERIA = CriteriaRules(defaults=("type_safe", "no_bugs", "patterns", "readable"))
 
 
 def measure(scale: Scale) -> Measured:
@@ -64,9 +63,9 @@ def _explain_pattern(engine: Engine, settings: Settings) -> None:
 
 
 def _explain_criterion(engine: Engine) -> None:
-    rules = _CRITERIA
+    rules = CriteriaRules()
     with reading(engine) as connection:
-        (standing,) = read_criteria(connection, PROJECT_ID, rules, now=_NOW, name=rules.defaults[0])
+        (standing,) = read_criteria(connection, PROJECT_ID, rules, now=_NOW, name=JUDGED)
     explain_criterion(rules, standing)
 
 

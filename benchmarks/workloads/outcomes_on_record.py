@@ -8,12 +8,13 @@ from trackrecord.store.database.engine import writing
 from trackrecord.store.database.upsert import insert_rows
 from trackrecord.store.ledger.ledger import Ledger, LedgerEntry
 from trackrecord.store.ledger.receipts import OUTCOME
-from trackrecord.store.ledger.subjects import DAY_ITEM, PATTERN, cell_in, day_row
+from trackrecord.store.ledger.subjects import CRITERION, DAY_ITEM, PATTERN, cell_in, day_row
 from trackrecord.store.outcomes.recorded_rules import replace_bases
 from trackrecord.store.outcomes.tables import outcomes, projects
 
 PROJECT_ID = 1
 SLUG = "plan"
+JUDGED = "type_safe"
 _HALF_LIFE_DAYS = 90.0
 _CHUNK = 10_000
 # As large as the outcomes that agents report.
@@ -23,7 +24,7 @@ _VERDICTS = ((Verdict.HELPFUL, 1.0), (Verdict.HELPFUL, 0.8), (Verdict.NEUTRAL, 0
 
 
 def record_outcomes(engine: Engine, count: int, *, now: float) -> None:
-    """Record outcomes a second apart, the last one now, each of which touches a pattern.
+    """Record outcomes a second apart, the last one now, each of a pattern and a criterion.
 
     Args:
         engine: an empty store.
@@ -51,6 +52,7 @@ def record_outcomes(engine: Engine, count: int, *, now: float) -> None:
                          score > 0.5, score, verdict.value, False, _BODY))  # fmt: skip
             said = [
                 (PATTERN, (SLUG, cell_in(verdict), 1, "Plan", "named")),
+                (CRITERION, (JUDGED, cell_in(verdict), score, "", "")),
                 (DAY_ITEM, day_row(at, score > 0.5)),
             ]
             seen.append(LedgerEntry(PROJECT_ID, at, OUTCOME, number + 1, "", said))
