@@ -110,7 +110,10 @@ def _cores(count: float) -> str:
 
 
 def _seconds(count: float) -> str:
-    return f"{count / 3600:,.2g} h" if count >= 3600 else f"{count:,.2g} s"
+    for unit, size in (("h", 3600), ("min", 60)):
+        if count >= size:
+            return f"{count / size:.2g} {unit}"
+    return f"{count:.2g} s"
 
 
 def _bytes(count: float) -> str:
