@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from trackrecord.learning.advice.exploring import Draw
@@ -186,17 +186,11 @@ class PromptInputs:
     @cached_property
     def foreign_tools(self) -> frozenset[str]:
         """Return the tools of the project's agents that the asking agent lacks."""
-        by_agent = self.once(
-            "tools of agents",
-            lambda advice: {name: frozenset(tools) for name, tools in advice.agents.items()},
+        agents = {} if self.advice is None else self.advice.agents
+        source = self.question.source if self.question.source in agents else None
+        return self.once(f"tools that {source} lacks", partial(_lacking, source)).get(
+            "", frozenset()
         )
-        if not by_agent:
-            return frozenset()
-        own = None if self.question.source is None else by_agent.get(self.question.source)
-        if own is None:
-            having = Counter(tool for tools in by_agent.values() for tool in tools)
-            own = frozenset(tool for tool, agents in having.items() if 2 * agents > len(by_agent))
-        return frozenset().union(*by_agent.values()) - own
 
     def is_of_another_client(self, entry: object) -> bool:
         """Return whether a lesson is about another coding agent's own tool, and no other met it.
@@ -260,3 +254,14 @@ class PromptInputs:
             kind: the kind of task that it is made for; None where it is the same for all.
         """
         return made_once(self.document, self.advice, name, kind, lambda: make(self))
+
+
+def _lacking(source: str | None, advice: AdviceDocument) -> dict[str, frozenset[str]]:
+    """Return, by "", the tools of agents that one of them lacks; None for an unknown one."""
+    by_agent = {name: frozenset(tools) for name, tools in advice.agents.items()}
+    if source is None:
+        having = Counter(tool for tools in by_agent.values() for tool in tools)
+        own = frozenset(tool for tool, agents in having.items() if 2 * agents > len(by_agent))
+    else:
+        own = by_agent[source]
+    return {"": frozenset().union(*by_agent.values()) - own}

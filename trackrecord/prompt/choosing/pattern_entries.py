@@ -8,7 +8,9 @@ recommended. What the task may be warned of is never offered.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import partial
+from itertools import count
+from operator import attrgetter, itemgetter
 from typing import Final, Literal
 
 import msgspec
@@ -22,15 +24,17 @@ from trackrecord.learning.text.language import LANGUAGES
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
 from .inputs import LEAST_RELEVANCE, PromptInputs
-from .offer import FEW, Offer, SectionOffers, best_first, ranked_below, with_offers
+from .offer import FEW, Basis, Offer, SectionOffers, best_first, ranked_below, with_offers
 
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
 # Of the patterns that are not recommended, no more are tried on one task.
 _MOST_TRIED: Final = 2
 _TRIALS: Final = "trials"
-_Part = Literal["recommended", "held back"]
+_DRAWN: Final = "drawn patterns"
+_Part = Literal["recommended", "held_back"]
 _BY_ID: Final = attrgetter("entry.id")
+_DRAWN_VALUE: Final = itemgetter(2)
 _BY_VALUE: Final = attrgetter("value")
 _STATES: Final = {state.value: state for state in Maturity}
 
@@ -68,10 +72,6 @@ class _Patterns:
     refuted: frozenset[str]
     beside: tuple[RankedPattern, ...] = ()
 
-    def part(self, name: _Part) -> _Offers:
-        """Return those that are recommended, or those that are held back."""
-        return self.recommended if name == "recommended" else self.held_back
-
 
 def warnings_for(known: PromptInputs) -> SectionOffers:
     """Offer warnings by the kinds of task that their patterns were seen in."""
@@ -91,7 +91,7 @@ def patterns_for(known: PromptInputs) -> SectionOffers:
     outranked = _outranked(known)
     everything = related = ranked_below(made.recommended.everything, outranked)
     if known.draw is not None:
-        related = ranked_below(with_offers(_drawn(known, "recommended"), trials), outranked)
+        related = ranked_below(with_offers(_drawn(known), trials), outranked)
     elif known.can_tell:
         related = ranked_below(_related(known, made.recommended), outranked)
     if not known.task or known.advice is None:
@@ -124,45 +124,55 @@ def _trials(known: PromptInputs) -> Sequence[Offer]:
 def _found_trials(known: PromptInputs) -> list[Offer]:
     """Return the draw's first pattern for this task, and the little known ones that it prefers."""
     assert known.draw is not None  # noqa: S101 - for type checkers
-    recommended = _drawn(known, "recommended")
-    drawn = _drawn(known, "held back")
+    recommended, tried = _drawn(known), known.draw.tried
+    # There may be hundreds: few of them become offers.
+    values = _drawn_values(known, "held_back")
+    best = max(map(_DRAWN_VALUE, values), default=0.0)
+    drawn = _offered(known, (each for each in values if each[2] == best or each[0].id in tried))
     first = (
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
-    tried = known.draw.tried
     return [offer for offer in drawn if offer is first or offer.entry.id in tried][:_MOST_TRIED]
 
 
-def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
-    """Return the relevant entries of one part of the patterns, as drawn."""
-    memo = f"{name} patterns"
-    if memo not in known.memo:
-        known.memo[memo] = _found_drawn(known, name)
-    found: list[Offer] = known.memo[memo]
+def _drawn(known: PromptInputs) -> list[Offer]:
+    """Return the relevant recommended patterns, as drawn."""
+    if _DRAWN not in known.memo:
+        known.memo[_DRAWN] = _offered(known, _drawn_values(known, "recommended"))
+    found: list[Offer] = known.memo[_DRAWN]
     return found
 
 
-def _found_drawn(known: PromptInputs, name: _Part) -> list[Offer]:
-    made = _made_once(known, "patterns").part(name)
-    related = _related(known, made) if known.can_tell else made.everything
-    return _as_drawn(known, related)
+def _drawn_values(known: PromptInputs, part: _Part) -> list[tuple[RankedPattern, float, float]]:
+    """Return relevant patterns, in the order of their ids, with their relevance and drawn value."""
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    made = getattr(_made_once(known, "patterns"), part)
+    means = known.once_for_both(f"means: {part}", partial(_means, made=made), kind=known.kind)
+    places = _relevances(known, made) if known.can_tell else zip(count(), [1.0] * len(means))
+    rates, found = known.draw.rates, []
+    for place, relevant in places:
+        entry, value, rate = means[place]
+        if rate is None:
+            rate = rates.get(entry.id, relevant * value)
+        found.append((entry, relevant, relevant * rate))
+    return found
 
 
-def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
-    if known.draw is None:
-        return list(offers)
-    rate = known.draw.rate
-    return best_first(
-        [
-            Offer(
-                offer.entry,
-                offer.relevance,
-                offer.relevance * rate(offer.entry.id, offer.value),
-                offer.basis,
-            )
-            for offer in offers
-        ]
-    )
+def _means(known: PromptInputs, made: _Offers) -> list[tuple[RankedPattern, float, float | None]]:
+    """Return patterns by id, each with its value and, where no draw changes it, its rate."""
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    means, drawn = known.draw.means, {each.id for each in known.draw.prospects}
+    return [
+        (each.entry, each.value, None if each.entry.id in drawn else means.get(each.entry.id))
+        for each in made.by_id
+    ]
+
+
+def _offered(
+    known: PromptInputs, values: Iterable[tuple[RankedPattern, float, float]]
+) -> list[Offer]:
+    basis: Basis = "kinds" if known.can_tell else "project"
+    return _best_of([Offer(*each, basis) for each in values])
 
 
 def _made_once(known: PromptInputs, name: str) -> _Patterns:
