@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from operator import attrgetter, itemgetter
 from typing import Final, Literal
 
@@ -148,7 +147,7 @@ def _drawn_values(known: PromptInputs, part: _Part) -> list[tuple[RankedPattern,
     assert known.draw is not None  # noqa: S101 - for type checkers
     made = getattr(_made_once(known, "patterns"), part)
     means = known.once_for_both(f"means: {part}", partial(_means, made=made), kind=known.kind)
-    places = _relevances(known, made) if known.can_tell else zip(count(), [1.0] * len(means))
+    places = _relevances(known, made) if known.can_tell else enumerate([1.0] * len(means))
     rates, found = known.draw.rates, []
     for place, relevant in places:
         entry, value, rate = means[place]
