@@ -166,6 +166,7 @@ def test_a_master_behind_sentinels_dies(home: Path, tmp_path: Path) -> None:
         with learning(settings) as engine:
             report(settings, engine, lambda publisher: fail_over(publisher, master, replica))
             master.start()
-            wait_for(lambda: is_in_step(master))
+            # A Sentinel that was held up for two seconds does nothing for thirty, each time.
+            wait_for(lambda: is_in_step(master), seconds=180)
             check_replayed(settings, engine, client)
         client.close()
