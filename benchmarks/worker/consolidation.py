@@ -19,7 +19,6 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
-from trackrecord_worker.celery_steps.before_forks import collect_seldom
 
 UNIT = "s"
 _NEW_S = 2.0
@@ -29,8 +28,7 @@ _BATCH = 5_000
 
 
 def measure(scale: Scale) -> Measured:
-    """Consolidate new episodes in an empty store and in a large one, as a worker does."""
-    collect_seldom()
+    """Consolidate new episodes in an empty store and in a large one."""
     with bench_settings() as settings:
         store = _Store(settings)
         setting_up = store.record(scale.old_episodes, seed=7)

@@ -15,13 +15,6 @@ from ..process_services import TrackrecordApp
 _COLLECT_AFTER = 50_000
 
 
-def collect_seldom() -> None:
-    """Have the garbage collector skip what there is already, and look for new garbage seldom."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
-
-
 class BeforeForks(bootsteps.Step):
     """Creates the objects that all processes share, and freezes them.
 
@@ -35,4 +28,6 @@ class BeforeForks(bootsteps.Step):
         assert isinstance(app, TrackrecordApp)  # noqa: S101 - `app.create_app` makes no other
         app.stages.ready_fd = ready_fd
         _ = app.stages.get().recogniser
-        collect_seldom()
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(_COLLECT_AFTER)
