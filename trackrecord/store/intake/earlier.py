@@ -219,8 +219,11 @@ class _Filling:
                 said[outcome].append((CRITERION, row))
         for of in chunk:
             said[of.id] += self._own(of)
-        silent = [row.id for row in chunk if row.id not in speakers]
-        speakers |= self._speakers(silent)
+        ids = [row.id for row in chunk]
+        for start in range(0, len(ids), _BODIES):
+            some = ids[start : start + _BODIES]
+            if not speakers.keys() >= set(some):
+                speakers = self._speakers(some) | speakers
         entries = [
             LedgerEntry(
                 row.project_id, row.ended_at, OUTCOME, row.id, speakers[row.id], said[row.id]
@@ -255,13 +258,14 @@ class _Filling:
         yield DAY_ITEM, day_row(row.ended_at, row.success)
 
     def _speakers(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return who told of outcomes that touch no pattern."""
-        found: dict[int, str] = {}
-        for start in range(0, len(rows), _BODIES):
-            some = outcomes.c.id.in_(rows[start : start + _BODIES])
-            for row in self._connection.execute(select(outcomes.c.id, outcomes.c.body).where(some)):
-                found[row.id] = decode_outcome(row.body, max_bytes=_ANY_SIZE).speaker
-        return found
+        """Return who told of outcomes; their patterns tell that sooner, where they touch any."""
+        own = outcomes.c.id.between(rows[0], rows[-1])
+        return {
+            row: decode_outcome(body, max_bytes=_ANY_SIZE).speaker
+            for row, body in self._connection.execute(
+                select(outcomes.c.id, outcomes.c.body).where(own)
+            )
+        }
 
     def add_removed(self) -> None:
         """Count the outcomes that were removed, which have no rows."""
