@@ -1,5 +1,6 @@
 """Answers of prompts as JSON objects: the same for every reader."""
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -27,17 +28,22 @@ def rankings_document(answer: Rankings) -> dict[str, Any]:
         answer: the rankings.
     """
     document = {name: value for name, value in vars(answer).items() if name not in NOT_IN_JSON}
+    return document | answer.details.encoded(partial(_encoded_entries, answer))
+
+
+def _encoded_entries(answer: Rankings) -> dict[str, Any]:
+    documents: dict[str, Any] = {}
     for feed in FEEDS:
         entries = getattr(answer, feed.field)[:MOST_ENTRIES]
         fitting = answer.fitting.get(feed.field, frozenset())
         told = {entry.id for entry in answer.told.get(feed.field, ())}
-        document[feed.field] = [
+        documents[feed.field] = [
             _entry_document(each) | {"fits": each.id in fitting, "is_told": each.id in told}
             for each in entries
         ]
-    document["criteria"] = [_entry_document(entry) for entry in answer.criteria]
-    document["why"] = answer.why
-    return document
+    documents["criteria"] = [_entry_document(entry) for entry in answer.criteria]
+    documents["why"] = answer.why
+    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in documents.items()}
 
 
 def _entry_document(entry: msgspec.Struct) -> dict[str, Any]:
