@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from trackrecord.learning.competences.rules import (
     CompetenceRules,
@@ -53,21 +51,6 @@ def test_reinforcement_starts_from_the_stored_salience() -> None:
     """By the gain, at most 1."""
     assert reinforced(0.5, LIFE) == pytest.approx(0.6)
     assert reinforced(0.95, LIFE) == 1.0
-
-
-@given(st.floats(0, 1), st.integers(1, 30))
-def test_reinforcement_stays_in_range(salience: float, times: int) -> None:
-    """However often."""
-    for _ in range(times):
-        salience = reinforced(salience, LIFE)
-    assert 0 <= salience <= 1
-
-
-def test_one_fresh_candidate() -> None:
-    """The specification's first example."""
-    choice = choose(RULES, {"a": score(0.8, 2, 2, 0)})
-    assert choice.ranked[0][1] == pytest.approx(0.9333, abs=1e-4)
-    assert not choice.needs_more
 
 
 def test_one_old_candidate() -> None:

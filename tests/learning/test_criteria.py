@@ -97,11 +97,3 @@ def test_weights_lie_between_the_floor_and_one(
     assert 0.1 <= standing.formula_weight <= 1.0
     assert standing.weight == (0.0 if standing.deprecated else standing.formula_weight)
     assert standing.deprecated is is_criterion_deprecated(RULES, evidence)
-
-
-@given(st.integers(1, 50), st.integers(1, 50), st.floats(0, 3000))
-def test_waiting_changes_no_weight(helpful: int, harmful: int, days: float) -> None:
-    """All evidence ages alike."""
-    now = feedback(*[("helpful", 0.0)] * helpful, *[("harmful", 0.0)] * harmful)
-    later = feedback(*[("helpful", days)] * helpful, *[("harmful", days)] * harmful)
-    assert formula_weight(later) == pytest.approx(formula_weight(now))

@@ -42,19 +42,6 @@ def test_a_sum_is_the_decayed_count_in_any_order(
     assert basis.value(total, NOW) == pytest.approx(expected, rel=1e-9)
 
 
-@given(st.lists(ages, min_size=1, max_size=20), st.floats(0, 3000), st.floats(0, 3000))
-def test_moving_the_landmark_changes_no_value(
-    known: list[float], first: float, then: float
-) -> None:
-    """Sums can be moved to a later landmark, once or twice, and say the same."""
-    old = DecayBasis(90.0, NOW - 6000 * DAY)
-    total = sum(old.weight(NOW - age) for age in known)
-    middle = DecayBasis(90.0, old.landmark + first * DAY)
-    last = DecayBasis(90.0, middle.landmark + then * DAY)
-    moved = total * old.value(1.0, middle.landmark) * middle.value(1.0, last.landmark)
-    assert last.value(moved, NOW) == pytest.approx(old.value(total, NOW), rel=1e-9)
-
-
 def test_the_landmark_is_moved_before_floats_run_short() -> None:
     """At the moment a move falls due, weights are still far from what a float holds."""
     basis = DecayBasis(1.0, NOW)

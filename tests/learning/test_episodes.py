@@ -126,13 +126,6 @@ def test_every_graph_has_an_order(graph: list[ToolCall]) -> None:
     assert sorted(order) == sorted({call.tool for call in graph if call.tool})
 
 
-def test_a_long_circle_takes_no_time() -> None:
-    """As many calls as a body has room for."""
-    many = 20_000
-    graph = [ToolCall(tool="t", id=n, depends_on=(n ^ 1,)) for n in range(many)]
-    assert procedure_of(RULES, graph) == ("t",)
-
-
 def test_calls_of_the_user_are_not_a_part_of_the_procedure() -> None:
     """What the other side does in its own systems cannot be recommended to an agent."""
     graph = [ToolCall(tool="find"), ToolCall(tool="toggle", actor="user"), ToolCall(tool="fix")]

@@ -60,14 +60,6 @@ def test_two_successes_make_a_record() -> None:
     assert [step.tool for step in record.recipe] == list(ORDER)
 
 
-def test_failures_on_record_are_counted() -> None:
-    """Two successes and one failure."""
-    record = created(tally(True, True, False, failure_mode="timeout", signal="deploy"))
-    assert record.performance.success_rate == pytest.approx(0.6667, abs=1e-4)
-    assert record.failure_modes == ("timeout",)
-    assert record.triggers == (TriggerCounts("deploy", None, 2, 1),)
-
-
 def test_nothing_new() -> None:
     """Changes nothing."""
     total = tally(True, True)
@@ -111,14 +103,6 @@ def test_what_was_given_up_stays_so(status: Status) -> None:
     assert (change.record.status, change.record.salience) == (status, 0.5)
     assert change.record.performance.success_count == 3
     assert change.rationale.endswith(f"it stays {status}")
-
-
-def test_a_contested_record_is_reinforced() -> None:
-    """It is still selectable, and stays contested."""
-    record = replace(created(tally(True, True)), status=Status.CONTESTED)
-    change = follow(RULES, signature(tally(True, True, True)), record, 200.0)
-    assert isinstance(change, RecordUpdate)
-    assert (change.action, change.record.status) == (RecordAction.REINFORCED, Status.CONTESTED)
 
 
 def test_a_rebuild_adds_no_salience() -> None:

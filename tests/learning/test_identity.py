@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.strategies.catalogue import STRATEGIES
 from trackrecord.learning.strategies.identity import ANTI_PREFIX, anti_id, pattern_id_of
-from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
 from trackrecord.wire.outcome_scorer import recogniser_of
 
@@ -46,16 +45,6 @@ def test_every_strategy_has_one_id_in_both_languages() -> None:
     for strategy in STRATEGIES:
         assert slug_of(strategy.name_en) == slug_of(strategy.name_zh) == strategy.slug
     assert len({strategy.slug for strategy in STRATEGIES}) == 12
-
-
-def test_a_projects_own_strategies_are_known_too() -> None:
-    """In both languages, by whoever was told of them."""
-    recogniser = Recogniser([Strategy("Split by tenant", "按租户拆分")])
-    assert recogniser.slug_of("按租户拆分") == recogniser.slug_of("SPLIT BY TENANT")
-    assert recogniser.slug_of("按租户拆分") == "split-by-tenant"
-    assert recogniser.slug_of("按文件类型拆分") == "split-by-file-type"
-    assert recogniser.slug_of("mine") == "mine"
-    assert recogniser.slug_of(" ") is None
 
 
 @given(names)
@@ -101,10 +90,3 @@ def test_long_names_are_bounded_and_stay_apart() -> None:
         assert slug_of(slug) == slug
     assert slug_of("x" * MAX_SLUG_LENGTH) == "x" * MAX_SLUG_LENGTH
     assert slug_of("x" * (MAX_SLUG_LENGTH + 1)) != slug_of("x" * (MAX_SLUG_LENGTH + 2))
-
-
-@given(st.text(min_size=100, max_size=400))
-def test_an_id_is_never_too_long(name: str) -> None:
-    """Whatever script it is in."""
-    slug = slug_of(name)
-    assert slug is None or 0 < len(slug) <= MAX_SLUG_LENGTH

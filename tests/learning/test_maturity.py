@@ -121,10 +121,3 @@ def test_more_success_scores_higher_and_more_failure_lower(
     base = base_score(evidence(helpful, harmful))
     assert base_score(evidence(helpful + more, harmful)) >= base - 1e-12
     assert base_score(evidence(helpful, harmful + more)) <= base + 1e-12
-
-
-def test_no_evidence_scores_nothing() -> None:
-    """Nothing is known, so nothing is promised."""
-    assert base_score(Evidence()) == 0.0
-    assert Evidence().harmful_share == 0.0
-    assert Evidence(1, 2, 3).observations == 6

@@ -1,8 +1,6 @@
 """Recipes: steps, argument schemas and what validates them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from trackrecord.learning.competences.episodes.checks import is_check
 from trackrecord.learning.competences.record import RecipeStep, recipe_of, typical_order
@@ -56,9 +54,3 @@ def test_the_typical_order_is_the_most_frequent() -> None:
     """Of several, the alphabetically first."""
     assert typical_order({("b", "a"): 3, ("a", "b"): 2}) == ("b", "a")
     assert typical_order({("b", "a"): 2, ("a", "b"): 2}) == ("a", "b")
-
-
-@given(st.dictionaries(st.permutations("abc").map(tuple), st.integers(1, 3), min_size=1))
-def test_arrival_does_not_matter(orders: dict[tuple[str, ...], int]) -> None:
-    """The order of the counts is not looked at."""
-    assert typical_order(orders) == typical_order(dict(reversed(orders.items())))
