@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
@@ -109,17 +108,7 @@ def test_contents_stay_one_line_each(written, budget: int) -> None:
     ]
     for language in ("en", "zh"):
         for within in (None, budget):
-            answer = answer_from(
-                document(*entries),
-                project="p",
-                problem=None,
-                task=None,
-                budget=within,
-                limit=None,
-                language=language,
-                now=2.0,
-                memory_rules=MemoryRules(),
-            )
+            answer = answer_from(document(*entries), budget=within, language=language, now=2.0)
             given_out = len(answer.told["patterns"]) + len(answer.told["anti_patterns"])
             lines = answer.prompt.splitlines()
             assert sum(line.startswith("- ") for line in lines) == given_out
