@@ -22,20 +22,6 @@ def rebuild(store, *, now, decay=None):
         )
 
 
-def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
-    """Sums keep the half-life they were made with until they are computed anew."""
-    teach(store, [outcome(1, patterns=["x"], timestamp=NOW - 90 * DAY)])
-    short = DecayRules(half_life_days=45)
-    teach(
-        store,
-        [outcome(2, patterns=["x"], timestamp=NOW - 90 * DAY)],
-        rules=replace(RULES, decay=short),
-    )
-    assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(1.0)
-    rebuild(store, now=NOW, decay=short)
-    assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(0.5)
-
-
 def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
     """From the first outcome on, and after a rebuild."""
     rules = replace(
