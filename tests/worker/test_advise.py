@@ -10,14 +10,14 @@ import redis
 from sqlalchemy import Engine, event, select
 
 import trackrecord
-from tests.worker.working import body, publish
+from tests.worker.working import body, changed, publish
 from trackrecord.learning.advice.moments.commands import command_id
 from trackrecord.learning.advice.moments.facts import KnownFailure, decode_moments
 from trackrecord.prompt.reading.cache import read_moments
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience.patterns import Pattern
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.advice.tables import run_counts
 from trackrecord.store.database.engine import reading, writing
@@ -92,7 +92,7 @@ def test_what_waits_is_learnt_first(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """While more outcomes wait than one batch takes, nothing is counted."""
-    settings = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 2})
+    settings = changed(store_settings, batch_size=2)
     worker = worker_of(settings)
     learn(worker, client, body(1))
     publish(client, settings, *(body(n) for n in range(2, 5)))
@@ -265,9 +265,7 @@ def test_what_was_counted_is_not_shown_once_much_has_come_since(
     large: Services, store_settings: Settings, client: redis.Redis, engine: Engine
 ) -> None:
     """Nor once much was amended, or after a change of the rules: it is counted again."""
-    other = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"lessons": {"max_lessons": 1}}
-    )
+    other = changed(store_settings, lessons={"max_lessons": 1})
     with asking(engine, other) as runs_read:
         assert len(trackrecord.list_lessons()) == 1
         assert runs_read

@@ -13,7 +13,7 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.worker.working import body, log_lines, process, publish, until
+from tests.worker.working import body, changed, log_lines, process, publish, until
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
     ADVICE_COMPUTED_AT,
@@ -112,9 +112,7 @@ def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
 
     The time that was noted is moved instead of the clock; without a jump nothing is taken over.
     """
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 999}
-    )
+    settings = changed(store_settings, claim_idle_s=999)
     dead, living = worker_of(settings), worker_of(settings)
     publish(dead.redis, settings, body(1))
     stream = OutcomeStream(dead.redis, settings.keys)

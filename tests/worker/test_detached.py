@@ -6,14 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.worker.working import until
+from tests.worker.working import alive, until
 from trackrecord_worker.up.home_lock import note_pids, running_up, take_home
 from trackrecord_worker.up.service import install_service, service_of, uninstall_service
 
@@ -46,12 +46,6 @@ def command(home: Path) -> Iterator[Command]:
         run("down", at=each.name)
 
 
-def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Return the processes that have not ended: an ended one may wait for its parent."""
-    ended = (psutil.STATUS_ZOMBIE,)
-    return [each for each in processes if each.is_running() and each.status() not in ended]
-
-
 def test_it_goes_on_without_its_terminal_until_it_is_stopped(home: Path, command: Command) -> None:
     """A second start changes nothing; `down` waits until all has ended; a second one says no."""
     with Terminal("up", "--detach", columns=200, TRACKRECORD_HOME=str(home / "home")) as terminal:
@@ -73,7 +67,7 @@ def test_it_goes_on_without_its_terminal_until_it_is_stopped(home: Path, command
     assert (stopped.returncode, stopped.stdout) == (0, "")
     assert stopped.stderr.startswith(f"stopped in {home}/home (up {first.pid}, worker ")
     # They have let go of everything; the system may still be taking them apart.
-    until(lambda: not living((first, *family)))
+    until(lambda: not alive((first, *family)))
     assert "stopping" in (home / "home" / "up.log").read_text()
     nothing = command("down")
     assert (nothing.returncode, nothing.stderr) == (1, f"nothing runs in {home}/home\n")
@@ -112,7 +106,7 @@ def _stop_by_the_end_of_its_terminal(home: Path) -> None:
         family = psutil.Process(terminal.process.pid).children(recursive=True)
         terminal.process.send_signal(signal.SIGHUP)
         assert terminal.wait() == 0
-    until(lambda: living(family) == [])
+    until(lambda: alive(family) == [])
 
 
 def test_an_id_that_somebody_else_has_by_now_is_left_alone(home: Path, command: Command) -> None:

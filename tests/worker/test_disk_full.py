@@ -1,8 +1,6 @@
 """A disk that is full: `up` waits for room, and nothing that was taken is lost."""
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 from tests.support.dying import exit_code_of
 from tests.support.small_disk import fill
 from tests.worker.test_up import Up
-from tests.worker.working import body, publish, recorded_ids, until
+from tests.worker.working import body, command_line, publish, recorded_ids, until
 from trackrecord.process.folders import free_share
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
@@ -83,13 +81,7 @@ def test_up_on_a_full_disk(settings: Settings) -> None:
     first.end()
     ballast = settings.home.parent / "ballast"
     fill(ballast)
-    refused = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", "up"],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    refused = command_line(settings, "up")
     assert refused.returncode == 3
     assert refused.stderr.splitlines()[-1] == (
         f"trackrecord: the disk of {settings.home} is full: make room, then start again"

@@ -10,9 +10,9 @@ import pytest
 import redis
 from sqlalchemy import Engine, event, select, text
 
-from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
+from tests.worker.working import all_counted, body, changed, learnt_counts, publish, recorded_ids
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
@@ -60,21 +60,6 @@ def test_the_database_is_asked_only_where_something_was_learnt(
     learn_waiting(worker)
     with reading(worker.engine) as connection:
         assert list(connection.execute(select(past_tasks.c.is_indexed)).scalars()) == [True]
-
-
-def test_the_same_outcome_twice(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """In one batch and in later ones: counted once."""
-    publish(client, store_settings, body(1), body(1), body(2))
-    done = worker.drain.run()
-    assert (done["recorded"], done["duplicates"]) == (2, 1)
-    publish(client, store_settings, body(2), body(1))
-    done = worker.drain.run()
-    assert (done["recorded"], done["duplicates"]) == (0, 2)
-    assert learnt_counts(engine) == all_counted(2)
-    with reading(engine) as connection:
-        assert all(connection.execute(select(outcomes.c.success)).scalars())
 
 
 def test_without_an_id_the_entry_is_the_id(
@@ -143,36 +128,14 @@ def test_what_a_dead_worker_left_is_taken_over(
     dead = OutcomeStream(client, store_settings.keys)
     dead.ensure_group()
     assert len(dead.read_new(100, None)) == 26
-    patient = worker_of(
-        load_settings(**store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 3600})
-    )
+    patient = worker_of(changed(store_settings, claim_idle_s=3600))
     assert patient.drain.take_over()["batches"] == 0
     time.sleep(2 * store_settings.claim_idle_s)
-    quick = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 10})
+    quick = changed(store_settings, batch_size=10)
     done = worker_of(quick).drain.take_over()
     assert (done["recorded"], done["refused"], done["batches"]) == (25, 1, 3)
     assert pending(client, store_settings) == 0
     assert learnt_counts(engine) == all_counted(25)
-
-
-def test_taking_over_what_is_learnt_already(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """A worker that died after the commit: its entries leave the stream, nothing counts twice."""
-    publish(client, store_settings, *(body(n) for n in range(5)))
-    stream = OutcomeStream(client, store_settings.keys)
-    stream.ensure_group()
-    entries = stream.read_new(100, None)
-    done = worker.drain.run()
-    stream.acknowledge = lambda ids: list(ids) and None  # type: ignore[method-assign]
-    worker.drain._background._stream = stream
-    assert worker.drain.learn_entries(entries, done)
-    del worker.drain
-    time.sleep(2 * store_settings.claim_idle_s)
-    taken = worker.drain.take_over()
-    assert (taken["recorded"], taken["duplicates"]) == (0, 5)
-    assert client.xlen(store_settings.keys.outcomes) == 0
-    assert learnt_counts(engine) == all_counted(5)
 
 
 def test_an_entry_that_was_deleted_by_hand(
@@ -210,22 +173,10 @@ def test_consumers_that_are_gone_are_forgotten(
     assert [each["pending"] for each in consumers] == [1]
 
 
-def test_the_stream_may_vanish(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """A flushed Redis has no consumer group; the next drain makes one."""
-    publish(client, store_settings, body(1))
-    worker.drain.run()
-    client.flushall()
-    publish(client, store_settings, body(2))
-    assert worker.drain.run()["recorded"] == 1
-    assert learnt_counts(engine) == all_counted(2)
-
-
 def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Settings,
                                       client: redis.Redis) -> None:  # fmt: skip
     """Once in a drain; a short one wakes nobody."""
-    small = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 5})
+    small = changed(store_settings, batch_size=5)
     stages = worker_of(small)
     woken: list[int] = []
     stages.drain._wake_another = lambda: woken.append(1)
@@ -239,9 +190,7 @@ def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Setti
 
 def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: redis.Redis) -> None:
     """A drain gives its process back after its slice, however much is waiting."""
-    small = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"batch_size": 1, "drain_slice_s": 0.3}
-    )
+    small = changed(store_settings, batch_size=1, drain_slice_s=0.3)
     stages = worker_of(small)
     publish(client, small, *(body(n) for n in range(3000)))
     done = stages.drain.run()
@@ -276,17 +225,6 @@ def test_what_the_database_refuses(
     assert b"the database refuses it" in letters[0][1][b"reason"]
     assert learnt_counts(engine) == all_counted(19)
     assert not worker.outage.is_pausing
-
-
-def test_one_outcome_alone_that_the_database_refuses(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """It does not block the stream."""
-    refuse(engine, "NEW.task_id = 't7'")
-    publish(client, store_settings, body(7))
-    assert worker.drain.run()["refused"] == 1
-    publish(client, store_settings, body(8))
-    assert worker.drain.run()["recorded"] == 1
 
 
 def test_an_outcome_that_the_database_refuses_once(

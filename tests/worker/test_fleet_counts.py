@@ -20,17 +20,6 @@ def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]
     return lambda: counts_of([client.hmget(settings.keys.counters, all_fields())])
 
 
-def test_what_a_dead_worker_left_is_counted_once(
-    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
-    """The entries that were learnt but not acknowledged are duplicates when they come again."""
-    publish(client, worker.settings, body(1))
-    publish(client, worker.settings, body(1))
-    worker.drain.run()
-    worker.drain.run()
-    assert counts().entries["recorded"] == 1
-
-
 def test_an_outage_of_the_database_is_one(
     settings: Settings, client: redis.Redis, counts: Callable[[], FleetCounts]
 ) -> None:

@@ -1,9 +1,7 @@
 """The roles of Redis users on a real server: each does its work, and nothing else."""
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +9,15 @@ import pytest
 import redis
 
 from tests.support.acl_file import acl_file
-from tests.worker.working import body, learnt_counts, process, publish, until
+from tests.worker.working import (
+    body,
+    command_line,
+    learnt_counts,
+    process,
+    publish,
+    run_python,
+    until,
+)
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import ROLES, dangerous_samples
@@ -66,14 +72,7 @@ def lacked(client: redis.Redis, role: str) -> set[str]:
 
 def run(settings: Settings, program: str) -> str:
     """Return the output of an agent's program."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = run_python(settings, "-c", program)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
@@ -170,18 +169,6 @@ def test_agents_report_and_ask_and_workers_learn(
     assert lacked(client, "worker") == set()
     assert "NOPERM" not in log.read_text()
     assert "Traceback" not in log.read_text()
-
-
-def command_line(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command of `trackrecord` with these settings."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "trackrecord_cli", *words],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
 
 
 def test_the_command_line_works_as_a_worker(as_role: AsRole, client: redis.Redis) -> None:

@@ -4,14 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine, update
 
-from tests.worker.working import body, publish
+from tests.worker.working import body, changed, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
-from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
@@ -49,10 +47,7 @@ def test_many_batches_are_few_refreshes(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """At most one in each interval, and the last one shows all that was learnt."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 60}
-    )
+    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=60)
     stages = worker_of(settings)
     written = []
     refresh = stages.refresher.refresh
@@ -70,10 +65,7 @@ def test_learning_goes_on_where_many_projects_change(
 
     When nothing waits, the rankings of all projects are fresh.
     """
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 40, "refresh_every_s": 0.001, "drain_slice_s": 60}
-    )
+    settings = changed(store_settings, batch_size=40, refresh_every_s=0.001, drain_slice_s=60)
     stages = worker_of(settings)
     refreshed: list[str] = []
     refresh = stages.refresher.refresh
@@ -108,10 +100,7 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """Learning goes first; whoever learns the rest brings the rankings up to date, too."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 0.1}
-    )
+    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=0.1)
     stages = worker_of(settings)
     learn = stages.drain.learn_entries
 
@@ -174,9 +163,7 @@ def test_old_rankings_are_computed_anew(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:
     """Without any outcome: evidence ages."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"rankings_max_age_s": 0.2}
-    )
+    settings = changed(store_settings, rankings_max_age_s=0.2)
     stages = worker_of(settings)
     publish(client, settings, body(1))
     stages.drain.run()
@@ -184,20 +171,6 @@ def test_old_rankings_are_computed_anew(
     time.sleep(0.25)
     assert stages.refresher.refresh_stale() == 1
     assert cached(client, settings).computed_at > before.computed_at
-
-
-def test_an_older_revision_never_overwrites_a_newer_one(
-    store_settings: Settings, client: redis.Redis
-) -> None:
-    """Two workers may finish in the other order than they read."""
-    newer = RankingsDocument(project="p", revision=7, computed_at=2.0)
-    older = RankingsDocument(project="p", revision=6, computed_at=3.0)
-    assert write_document(client, store_settings, newer)
-    assert not write_document(client, store_settings, older)
-    assert cached(client, store_settings, "p") == newer
-    again = msgspec.structs.replace(newer, computed_at=4.0)
-    assert write_document(client, store_settings, again)
-    assert cached(client, store_settings, "p") == again
 
 
 def test_a_database_made_anew_is_not_behind_the_cache(

@@ -1,6 +1,5 @@
 """When a child that ended is started again, and when `up` gives up."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,11 +36,3 @@ def test_a_child_that_is_not_needed_is_never_given_up() -> None:
     found = [restarts.note_end(lived_s=1.0, was_up=True) for _ in range(5000)]
     assert found[:5] == [1.0, 2.0, 4.0, 8.0, 16.0]
     assert set(found[5:]) == {30.0}
-
-
-@pytest.mark.parametrize("was_up", [True, False])
-def test_a_child_that_ends_once_a_minute_is_never_given_up(was_up: bool) -> None:
-    """It learns in between."""
-    restarts = Restarts()
-    for _ in range(50):
-        assert restarts.note_end(lived_s=60.0, was_up=was_up) == 1.0

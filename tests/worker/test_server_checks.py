@@ -14,7 +14,7 @@ import redis
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
-from tests.worker.working import process, until
+from tests.worker.working import changed, process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings, load_settings
@@ -123,7 +123,7 @@ def as_user(named: Settings) -> Settings:
     """The same server, by a user of its own."""
     socket_path = named.embedded_redis_socket
     url = f"unix://fleet:secret@{socket_path}"
-    return load_settings(**named.model_dump(exclude_unset=True) | {"redis_url": url})
+    return changed(named, redis_url=url)
 
 
 @pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])

@@ -5,8 +5,6 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,7 +15,15 @@ import psutil
 import pytest
 import redis
 
-from tests.worker.working import body, process, publish, recorded_ids, until
+from tests.worker.working import (
+    body,
+    command_line,
+    process,
+    publish,
+    recorded_ids,
+    run_python,
+    until,
+)
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.signs_of_life import LIFETIME_S, SignOfLife, living, living_on_host
 from trackrecord.resources.operation.flow import read_flow
@@ -32,25 +38,13 @@ IDLE_S = 61.0
 SERVERS = sorted({server.path.resolve() for server in find_servers()})
 
 
-def run(settings: Settings, *command: str) -> subprocess.CompletedProcess[str]:
-    """A command of ours with these settings."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", *command],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-
-
 def says_that_it_learns(settings: Settings) -> bool:
     """Return whether it does, by `status` and to the health check, which must agree."""
     said = set()
 
     def agree() -> bool:
-        status = run(settings, "trackrecord_cli", "status")
-        health = run(settings, "trackrecord_worker.checks.health", "worker")
+        status = command_line(settings, "status")
+        health = run_python(settings, "-m", "trackrecord_worker.checks.health", "worker")
         assert (status.returncode == 0) == ("Outcomes are being learnt" in status.stdout), status
         said.clear()
         said.update({status.returncode, health.returncode})
@@ -142,8 +136,8 @@ def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
         with agent_client(settings) as client:
             assert read_flow(client, settings.keys).workers == 1
     settings, backup = homes[0], str(tmp_path / "backup.db")
-    assert run(settings, "trackrecord_cli", "backup", backup).returncode == 0
-    assert run(settings, "trackrecord_cli", "restore", backup, "--yes").returncode != 0
+    assert command_line(settings, "backup", backup).returncode == 0
+    assert command_line(settings, "restore", backup, "--yes").returncode != 0
     for number, alive in ((signal.SIGSTOP, False), (signal.SIGCONT, True)):
         for daemon in idle.ups:
             os.kill(daemon.pids()["worker"], number)
@@ -188,7 +182,7 @@ def test_remote_control_answers_during_a_long_job(
             # Whoever names the worker does not wait for others to answer, too.
             worker = f"celery@{socket.gethostname()}"
             asking = ("inspect", "ping", "--timeout", "30", "--destination", worker)
-            asked = run(settings, "celery", "--app", "trackrecord_worker.app", *asking)
+            asked = run_python(settings, "-m", "celery", "--app", "trackrecord_worker.app", *asking)
             assert asked.returncode == 0, asked.stderr
             assert "pong" in asked.stdout
         until(lambda: not client.xlen(settings.keys.outcomes))

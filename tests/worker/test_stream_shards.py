@@ -11,7 +11,7 @@ import pytest
 import redis
 from sqlalchemy import Engine
 
-from tests.worker.working import all_counted, body, learnt_counts, recorded_ids, until
+from tests.worker.working import all_counted, body, changed, learnt_counts, recorded_ids, until
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.documents.rankings_document import decode_document
@@ -25,7 +25,7 @@ from trackrecord.resources.operation.dead_letters import (
 )
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.resources.operation.metrics import fleet_figures
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_producers.delivery.stream_writer import send
@@ -38,7 +38,7 @@ WorkerOf = Callable[[Settings], Services]
 
 def with_shards(settings: Settings, shards: int) -> Settings:
     """The same settings with a number of shards."""
-    return load_settings(**settings.model_dump(exclude_unset=True) | {"stream_shards": shards})
+    return changed(settings, stream_shards=shards)
 
 
 def bodies(count: int, projects: list[str] = PROJECTS, **fields: Any) -> list[bytes]:

@@ -1,9 +1,6 @@
 """PostgreSQL behind pgbouncer, in either mode: all that reads and writes works as without it."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +11,7 @@ from sqlalchemy import Engine, text
 
 from tests.forgetting.whole_store import whole
 from tests.support.postgres import pgbouncer
-from tests.worker.working import body, publish
+from tests.worker.working import body, command_line, publish
 from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
@@ -56,14 +53,7 @@ def direct(postgres_url: str) -> Iterator[Engine]:
 
 def command(settings: Settings, *arguments: str) -> str:
     """Return what a command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", *arguments],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = command_line(settings, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -90,7 +80,7 @@ def test_whatever_reads_and_writes(
 ) -> None:
     """Drains beside each other, consolidation, lists, rebuild and forgetting."""
     check_database(pooled)
-    publish(client, pooled, *told(range(400)))
+    publish(client, pooled, *told(range(200)))
     workers = [worker_of(pooled) for _ in range(3)]
     with ThreadPoolExecutor(len(workers)) as pool:
         list(pool.map(lambda each: each.drain.run(), workers))
@@ -99,7 +89,7 @@ def test_whatever_reads_and_writes(
     for arguments in (("patterns", "list"), ("competences", "list"), ("runs", "list")):
         json.loads(command(pooled, *arguments, "--json"))
     before = whole(direct, PROJECT, at=NOW)
-    assert len(before["outcomes"]) == 400
+    assert len(before["outcomes"]) == 200
     assert before["competences"]
     command(pooled, "rebuild", "--project", PROJECT)
     after = whole(direct, PROJECT, at=NOW)
@@ -107,7 +97,7 @@ def test_whatever_reads_and_writes(
     del before["competence_history"], after["competence_history"]
     assert after == before
     command(pooled, "forget", "--project", PROJECT, "--source", "agent-1", "--yes")
-    assert len(whole(direct, PROJECT, at=NOW)["outcomes"]) == 200
+    assert len(whole(direct, PROJECT, at=NOW)["outcomes"]) == 100
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,4 +1,4 @@
-"""`trackrecord up` as a person runs it: when it says that it is up, and how it ends."""
+"""`trackrecord up` as a person runs it: when it says that it is up, its HTTP server, its end."""
 
 import contextlib
 import json
@@ -22,11 +22,12 @@ import redis
 from tests.cli.terminal import Terminal
 from tests.support.own_token import of_its_user
 from tests.support.processes import end
-from tests.worker.working import body, publish, until
+from tests.worker.working import alive, body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.signs_of_life import living_on_host
 from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_capture.agents.door_address import ask_door
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.home_lock import running_cost
 from trackrecord_worker.up.server_binary import find_servers
@@ -34,6 +35,7 @@ from trackrecord_worker.up.server_binary import find_servers
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 PATIENCE_S = 120.0
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - what is refused
 
 
 class Up:
@@ -42,15 +44,18 @@ class Up:
     Args:
         settings: of its home.
         arguments: of its command line.
+        command: another one than `up`.
         variables: of its environment, besides the settings.
     """
 
-    def __init__(self, settings: Settings, *arguments: str, **variables: str) -> None:
+    def __init__(
+        self, settings: Settings, *arguments: str, command: str = "up", **variables: str
+    ) -> None:
         self.settings = settings
         self.log = settings.home.parent / f"{settings.home.name}-{time.monotonic_ns()}.log"
         with self.log.open("wb") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "trackrecord_cli", "up", *arguments],
+                [sys.executable, "-m", "trackrecord_cli", command, *arguments],
                 env={**os.environ, **settings.as_environment(), **variables},
                 stdout=file,
                 stderr=file,
@@ -68,13 +73,18 @@ class Up:
         until(lambda: "trackrecord is up" in self.said or self.process.poll() is not None, 120)
         assert self.process.poll() is None, self.said
 
+    def until_said(self, text: str) -> None:
+        """Wait until it has said something."""
+        until(lambda: text in self.said or self.process.poll() is not None, PATIENCE_S)
+        assert text in self.said
+
     def family(self) -> list[psutil.Process]:
         """Every process that it has started, and theirs."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def url(self) -> str:
         """The URL of its HTTP server, with the credential of its user."""
-        until(lambda: "HTTP: http://" in self.said, PATIENCE_S)
+        self.until_said("HTTP: http://")
         url = self.said.partition("HTTP: ")[2].splitlines()[0]
         return of_its_user(url, self.settings.home)
 
@@ -88,6 +98,11 @@ class Up:
         """Wait until it ends by itself with a failure; return its last line."""
         assert self.process.wait(PATIENCE_S) == 3, self.said
         return self.said.splitlines()[-1]
+
+    def stop(self) -> int:
+        """End it in order; return its status."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
 
     def end(self) -> None:
         """End it, in order if possible."""
@@ -145,15 +160,6 @@ def lasting() -> Iterator[Lasting]:
             running.end()
 
 
-def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    found = []
-    for each in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if each.status() != psutil.STATUS_ZOMBIE:
-                found.append(each)
-    return found
-
-
 def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
     """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
     assert lasting.living_at_first
@@ -173,8 +179,7 @@ def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[U
     running = up(TRACKRECORD_LOG_LEVEL="debug", TRACKRECORD_WORKER_CONCURRENCY="1")
     running.until_up()
     running.url()
-    running.process.terminate()
-    assert running.process.wait(PATIENCE_S) == 0
+    assert running.stop() == 0
     lines = running.said.splitlines()
     logged = [line for line in lines if not OWN_LINE.fullmatch(line)]
     assert "stopping" in lines
@@ -377,10 +382,82 @@ def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
     before = up()
     before.until_up()
-    before.process.terminate()
-    assert before.process.wait(PATIENCE_S) == 0
+    assert before.stop() == 0
     for file in (settings.home / "redis").rglob("*.aof"):
         file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
     said = up().refusal()
     assert said.startswith("trackrecord: the embedded Redis does not start (")
     assert said.endswith(f"see {settings.home / 'redis' / 'redis.log'}")
+
+
+def door_of(running: Up) -> psutil.Process:
+    """The process of its HTTP server."""
+    (found,) = [
+        child
+        for child in psutil.Process(running.process.pid).children()
+        if "trackrecord_door" in child.cmdline()
+    ]
+    return found
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=PATIENCE_S).json() == {"status": "ok"}
+    except httpx.TransportError:
+        return False
+
+
+def test_up_serves_http_and_revives_it(up: type[Up]) -> None:
+    """It says where; killed, the server comes back at the same address; with `up` it ends."""
+    running = up()
+    url = running.url()
+    assert answers(url)
+    first = door_of(running)
+    first.kill()
+    # The socket is open all the time: this request waits for the next server.
+    assert answers(url)
+    second = door_of(running)
+    assert second.pid != first.pid
+    assert "child_ended" in running.said
+    assert running.stop() == 0
+    assert not second.is_running()
+    assert not answers(url)
+
+
+def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(up: type[Up]) -> None:
+    """Only what needs a port has none; `doctor` and `open` name the port and the setting."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        running = up(TRACKRECORD_HTTP__PORT=str(port))
+        running.until_said("page and traces")
+        (line,) = [line for line in running.said.splitlines() if "HTTP" in line]
+        assert line == (
+            f"trackrecord: port {port} of 127.0.0.1 cannot be used for HTTP (Address already in "
+            "use): set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST; agents' hooks are "
+            "answered, the page and traces are not"
+        )
+        assert "trackrecord is up" in running.said
+        assert ask_door(running.settings.home, "GET", "/health")[0] == 200
+        for command, status in (("doctor", 1), ("open", 3)):
+            asked = up(command=command, TRACKRECORD_HTTP__PORT=str(port))
+            assert asked.process.wait(PATIENCE_S) == status
+            assert re.search(rf"port.* {port} .*taken.*TRACKRECORD_HTTP__PORT", asked.said)
+        assert running.stop() == 0
+
+
+def test_without_http(up: type[Up]) -> None:
+    """`--no-http` leaves it out, and needs no token for an address that it does not use."""
+    running = up("--no-http", TRACKRECORD_HTTP__HOST=EVERYWHERE)
+    running.until_said("Redis: ")
+    assert running.stop() == 0
+    assert "HTTP" not in running.said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_serve_alone(up: type[Up], number: signal.Signals) -> None:
+    """Without Redis it serves as well; it ends in order with status 0."""
+    serving = up(command="serve")
+    assert answers(serving.url())
+    serving.process.send_signal(number)
+    assert serving.process.wait(PATIENCE_S) == 0
+    assert "Traceback" not in serving.said
