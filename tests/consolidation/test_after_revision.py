@@ -29,7 +29,7 @@ def all_records(fleet: Fleet):
         return {each.id: each for each in read_competences(connection, fleet.project_id)}
 
 
-def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
+def test_new_evidence_brings_nothing_back(fleet):
     """Of retracted, superseded and merged records it is counted, and reported as such."""
     ids = filled(fleet)
     merged = revise(fleet, lambda reviser: reviser.merge([ids["a"], ids["b"]]))
@@ -46,7 +46,7 @@ def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
     assert found[merged.id] == merged
 
 
-def test_a_rebuild_keeps_records_made_by_hand(fleet: Fleet) -> None:
+def test_a_rebuild_keeps_records_made_by_hand(fleet):
     """They have no sums of their own that it could recompute, and their statuses stay."""
     ids = filled(fleet)
     fork = revise(fleet, lambda reviser: reviser.fork(ids["a"], ForkChanges(tags=("x",))))

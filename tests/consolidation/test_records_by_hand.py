@@ -56,7 +56,7 @@ def actions(fleet: Fleet, record):
     return [(each.action, each.actor, each.rationale) for each in found]
 
 
-def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
+def test_episodes_of_the_same_tools_count_for_it(fleet):
     """There is one record, with the author's recipe and triggers and the episodes' counts."""
     record = add(fleet)
     trigger = {"signal": "a test fails", "conditions": {"os": "mac"}}
@@ -76,7 +76,7 @@ def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
     assert [action for action, *_ in actions(fleet, record)] == ["added", "reinforced"]
 
 
-def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
+def test_a_rebuild_loses_nothing_that_somebody_stored(fleet):
     """With episodes, without any, and retracted; the rebuilt record is the same."""
     first = add(fleet)
     add(fleet, tools=["ask"], triggers=["unclear"])
@@ -95,7 +95,7 @@ def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
     assert before["ask"].performance.success_count == 0
 
 
-def test_an_outcome_that_names_it_counts_once(fleet: Fleet) -> None:
+def test_an_outcome_that_names_it_counts_once(fleet):
     """As an episode of its own, or by its name alone, before and after consolidation."""
     from trackrecord.store.competences.credit import Credit, credit_competences
 
@@ -126,7 +126,7 @@ def _credits(fleet: Fleet, competence_id: str, kind):
     ]
 
 
-def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
+def test_a_second_record_of_the_same_tools_is_refused(fleet):
     """Doubled, in another order, or beside a learnt one: one record stands for a procedure."""
     record = add(fleet)
     for tools in (["edit", "go_test"], ["go_test", "edit", "go_test"]):
@@ -141,7 +141,7 @@ def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
     assert fleet.state() == before
 
 
-def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet: Fleet) -> None:
+def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet):
     """Between its look at what there is and its writing, nobody stores the same record."""
     if fleet.engine.dialect.name == "sqlite":
         pytest.skip("a writing transaction is alone in SQLite")
@@ -212,7 +212,7 @@ def _wait_until_blocked_or_done(fleet: Fleet, author: threading.Thread) -> None:
         ({"failure_modes": ["x"] * 11}, "at most 10 failure modes"),
     ],
 )
-def test_what_cannot_be_stored_is_said_in_one_line(changes, said) -> None:
+def test_what_cannot_be_stored_is_said_in_one_line(changes, said):
     """By the name of the field."""
     with pytest.raises(InvalidRevision) as raised:
         read_new_competence({**WRITTEN, **changes}, CompetenceRules())

@@ -20,7 +20,7 @@ def rebuild(fleet: Fleet, now: float = 500.0) -> Progress:
         )
 
 
-def test_broken_sums_are_repaired(fleet: Fleet) -> None:
+def test_broken_sums_are_repaired(fleet):
     """Without salience."""
     fleet.rules = CompetenceRules(salience=0.5)
     fleet.report("a")
@@ -34,7 +34,7 @@ def test_broken_sums_are_repaired(fleet: Fleet) -> None:
     assert fleet.state() == before
 
 
-def test_changed_rules_change_signatures(fleet: Fleet) -> None:
+def test_changed_rules_change_signatures(fleet):
     """Records of signatures that are no more are removed; their history stays."""
     for _ in range(2):
         fleet.report("a", "b", "a")
@@ -56,7 +56,7 @@ def test_changed_rules_change_signatures(fleet: Fleet) -> None:
     assert history[-1].record is None
 
 
-def test_not_while_a_run_is_at_work(fleet: Fleet) -> None:
+def test_not_while_a_run_is_at_work(fleet):
     """One at a time, here too."""
     with writing(fleet.engine) as connection:
         RunLease(fleet.project, 60.0).take(connection)

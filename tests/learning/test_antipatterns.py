@@ -29,12 +29,12 @@ def tasks(succeeded: int, failed: int, helpful: int = 0, harmful: int = 0) -> Ev
         (0, 0, False),
     ],
 )
-def test_inversion(succeeded: int, failed: int, inverted: bool) -> None:
+def test_inversion(succeeded, failed, inverted):
     """At least three tasks, at least 60% failures, raw."""
     assert is_inverted(RULES, tasks(succeeded, failed)) is inverted
 
 
-def test_feedback_speaks_for_a_pattern_and_makes_no_failures() -> None:
+def test_feedback_speaks_for_a_pattern_and_makes_no_failures():
     """Tasks that succeeded are never "Failed 5/7"; what people find helpful is not warned of."""
     assert not is_inverted(RULES, tasks(7, 0, harmful=30))
     assert not is_inverted(RULES, tasks(1, 3, helpful=3))

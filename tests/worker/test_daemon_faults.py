@@ -79,7 +79,7 @@ def family_of(daemon: Daemon) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize("processes", [None, 2])
-def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: int | None) -> None:
+def test_workers_killed_at_random(quick, log, processes):
     """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
     chance = random.Random(5)
     rounds, each_round = 2, 300
@@ -112,7 +112,7 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: in
         assert client.xlen(settings.keys.dead) == 0
 
 
-def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
+def test_everything_killed_at_once(quick, log):
     """Redis too: what it acknowledged, and what lay in the spool, is learnt after the next start.
 
     And no process outlives the one that was killed, or the one that was stopped.
@@ -159,7 +159,7 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
     assert not quick.embedded_redis_socket.exists()
 
 
-def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: Path) -> None:
+def test_redis_away_while_agents_publish(quick, log, home):
     """Agents notice nothing and lose nothing; the worker finds its way back by itself."""
     outside = EmbeddedRedis(home / "outside", home / "outside.sock")
     away = changed(quick, redis_url=f"unix://{outside.socket}")
@@ -204,9 +204,7 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
         outside.stop()
 
 
-def test_redis_away_while_the_worker_holds_wake_ups(
-    quick: Settings, log: IO[bytes], home: Path
-) -> None:
+def test_redis_away_while_the_worker_holds_wake_ups(quick, log, home):
     """The worker holds as many wake-ups as it may, can do none of them, and reads on after that.
 
     Its children are stopped while it takes the wake-ups, and continue when Redis is away.
@@ -253,7 +251,7 @@ def locked(url: str) -> Iterator[None]:
             holder.rollback()
 
 
-def test_the_database_locked(quick: Settings, log: IO[bytes]) -> None:
+def test_the_database_locked(quick, log):
     """Outcomes wait in the stream; the log says so once, and once that it is over."""
     url = quick.effective_database_url
     path = Path(log.name)
@@ -298,7 +296,7 @@ def outlast(
     assert len(log_lines(log, "database_unavailable")) == number
 
 
-def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
+def test_postgresql_locked_and_stopped(quick, log):
     """As with SQLite; and the same if the server is stopped for a while."""
     path = Path(log.name)
     with new_server() as server:
@@ -321,7 +319,7 @@ def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
     assert len(log_lines(path, "database_available_again")) == 2
 
 
-def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
+def test_workers_before_their_servers(quick, log):
     """Started before Redis and before the database can be reached, they recover by themselves."""
     folder = quick.home / "later"
     folder.write_text("in the way")

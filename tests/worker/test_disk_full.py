@@ -29,7 +29,7 @@ def settings(small_disk: Path, tmp_path: Path) -> Settings:
     )  # fmt: skip
 
 
-def test_up_waits_for_room(settings: Settings) -> None:
+def test_up_waits_for_room(settings):
     """The same `up` goes on, and says so; what was taken is learnt, from Redis or the spool."""
     running = Up(settings)
     taken: set[str] = set()
@@ -74,7 +74,7 @@ def test_up_waits_for_room(settings: Settings) -> None:
         running.end()
 
 
-def test_up_on_a_full_disk(settings: Settings) -> None:
+def test_up_on_a_full_disk(settings):
     """Ends with the one line that says so, whatever misses the room first; with room, it runs."""
     first = Up(settings)
     first.until_up()
@@ -92,7 +92,7 @@ def test_up_on_a_full_disk(settings: Settings) -> None:
     again.end()
 
 
-def test_where_the_spool_stands(home: Path, tmp_path: Path) -> None:
+def test_where_the_spool_stands(home, tmp_path):
     """In the home, or in a folder that is named; a child process gets the same one."""
     assert load_settings(home=home).spool_dir == home / "spool"
     settings = load_settings(home=home, spool_folder=str(tmp_path / "x"))
@@ -112,7 +112,7 @@ def _look_for_room(folder: Path) -> None:
     assert free_share(folder)[0] > 0
 
 
-def test_where_nothing_may_be_written_there_is_no_room() -> None:
+def test_where_nothing_may_be_written_there_is_no_room():
     """So that `up` waits for a home that is read-only for a while, as it waits for a full disk."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         assert exit_code_of(_look_for_room, Path(folder)) == 0

@@ -1,12 +1,10 @@
 """The cached rankings follow the store."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 import redis
-from sqlalchemy import Engine, update
+from sqlalchemy import update
 
 from tests.worker.working import body, changed, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
@@ -16,7 +14,6 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_worker import jobs
-from trackrecord_worker.services import Services
 
 
 def cached(client: redis.Redis, settings: Settings, project: str = "default") -> RankingsDocument:
@@ -24,9 +21,7 @@ def cached(client: redis.Redis, settings: Settings, project: str = "default") ->
     return decode_document(data)
 
 
-def test_after_a_batch_the_rankings_are_there(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_after_a_batch_the_rankings_are_there(worker, store_settings, client, engine):
     """Of the projects that changed, with the store's revision, and not for ever."""
     publish(client, store_settings, *(body(n) for n in range(3)), body(1, project="other"))
     worker.drain.run()
@@ -43,9 +38,7 @@ def test_after_a_batch_the_rankings_are_there(
     assert answer.problem is None
 
 
-def test_many_batches_are_few_refreshes(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_many_batches_are_few_refreshes(worker_of, store_settings, client):
     """At most one in each interval, and the last one shows all that was learnt."""
     settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=60)
     stages = worker_of(settings)
@@ -58,9 +51,7 @@ def test_many_batches_are_few_refreshes(
     assert cached(client, settings).patterns[0].helpful_count == 200
 
 
-def test_learning_goes_on_where_many_projects_change(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_learning_goes_on_where_many_projects_change(worker_of, store_settings, client):
     """Rankings take an eighth of the time while outcomes wait, the oldest change first.
 
     When nothing waits, the rankings of all projects are fresh.
@@ -97,8 +88,8 @@ def test_learning_goes_on_where_many_projects_change(
 
 
 def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+    worker_of, store_settings, client
+):
     """Learning goes first; whoever learns the rest brings the rankings up to date, too."""
     settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=0.1)
     stages = worker_of(settings)
@@ -121,11 +112,8 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
 
 
 def test_many_lost_caches_are_built_again_in_several_goes(
-    worker: Services,
-    store_settings: Settings,
-    client: redis.Redis,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    worker, store_settings, client, monkeypatch
+):
     """Neither what is spooled nor the end of the process waits for all of them."""
     monkeypatch.setattr(jobs, "_REFRESH_SLICE_S", 0.0)
     names = [f"p{number}" for number in range(3)]
@@ -147,9 +135,7 @@ def test_many_lost_caches_are_built_again_in_several_goes(
     assert cached(client, store_settings, "p2").patterns[0].helpful_count == 1
 
 
-def test_what_changed_behind_the_cache_is_noticed(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_what_changed_behind_the_cache_is_noticed(worker, store_settings, client, engine):
     """By the revision: a worker may die between its commit and the refresh."""
     publish(client, store_settings, body(1))
     worker.drain.run()
@@ -159,9 +145,7 @@ def test_what_changed_behind_the_cache_is_noticed(
     assert worker.refresher.refresh_stale() == 0
 
 
-def test_old_rankings_are_computed_anew(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_old_rankings_are_computed_anew(worker_of, store_settings, client):
     """Without any outcome: evidence ages."""
     settings = changed(store_settings, rankings_max_age_s=0.2)
     stages = worker_of(settings)
@@ -173,9 +157,7 @@ def test_old_rankings_are_computed_anew(
     assert cached(client, settings).computed_at > before.computed_at
 
 
-def test_a_database_made_anew_is_not_behind_the_cache(
-    worker_of: Callable[[Settings], Services], home: Any, client: redis.Redis, redis_server: Any
-) -> None:
+def test_a_database_made_anew_is_not_behind_the_cache(worker_of, home, client, redis_server):
     """Its revisions lie above those that the cache still shows."""
     for name in ("first", "second"):
         settings = load_settings(

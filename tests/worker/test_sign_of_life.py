@@ -29,7 +29,6 @@ from trackrecord.redis.signs_of_life import LIFETIME_S, SignOfLife, living, livi
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
-from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, beat_command, solo_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_servers
@@ -127,7 +126,7 @@ def until_it_is(settings: Settings, *, alive: bool) -> None:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
+def test_an_idle_minute_of_up(idle, tmp_path):
     """On each server it learns after it; stopped, it is said to be dead. `restore` is refused."""
     homes = [daemon.settings for daemon in idle.ups if isinstance(daemon.settings, Settings)]
     assert len(homes) == len(SERVERS)
@@ -147,7 +146,7 @@ def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-def test_an_idle_minute_of_a_pool(idle: Idle) -> None:
+def test_an_idle_minute_of_a_pool(idle):
     """It lives as well; with one child stopped the others go on; all stopped, it is dead."""
     settings = idle.pool
     with agent_client(settings) as client:
@@ -167,9 +166,7 @@ def test_an_idle_minute_of_a_pool(idle: Idle) -> None:
 
 
 @pytest.mark.faults
-def test_remote_control_answers_during_a_long_job(
-    settings: Settings, client: redis.Redis, tmp_path: Path
-) -> None:
+def test_remote_control_answers_during_a_long_job(settings, client, tmp_path):
     """`celery inspect ping` does, in the one process of `up`, while a batch waits for the store."""
     log = tmp_path / "log"
     with process(solo_command(settings), settings, log):
@@ -188,7 +185,7 @@ def test_remote_control_answers_during_a_long_job(
         until(lambda: not client.xlen(settings.keys.outcomes))
 
 
-def test_a_sign_is_a_sign_for_a_while(settings: Settings, client: redis.Redis) -> None:
+def test_a_sign_is_a_sign_for_a_while(settings, client):
     """It expires, and one from the future, before the clock was set back, is none."""
     SignOfLife(client, settings.keys).give(drains=True)
     assert living_on_host(client, settings.keys) == (os.getpid(),)
@@ -199,7 +196,7 @@ def test_a_sign_is_a_sign_for_a_while(settings: Settings, client: redis.Redis) -
     assert len(living(client.zrange(settings.keys.workers, 0, -1))) == 1
 
 
-def test_who_does_not_drain_lives_while_somebody_drains(worker: Services) -> None:
+def test_who_does_not_drain_lives_while_somebody_drains(worker):
     """A worker that caches and never learns is not alive."""
     keys = worker.settings.keys
     worker.sign_of_life.give(drains=False)
@@ -210,7 +207,7 @@ def test_who_does_not_drain_lives_while_somebody_drains(worker: Services) -> Non
     assert living_on_host(worker.redis, keys) == (os.getpid(),)
 
 
-def test_a_full_redis_takes_signs(settings: Settings, redis_server: EmbeddedRedis) -> None:
+def test_a_full_redis_takes_signs(settings, redis_server):
     """Workers make room there."""
     with redis_server.client() as admin:
         admin.config_set("maxmemory", 1)

@@ -2,11 +2,10 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import redis
 from sqlalchemy import Engine, text
 
 from tests.forgetting.whole_store import whole
@@ -16,7 +15,6 @@ from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord_worker.checks.server_checks import check_database
-from trackrecord_worker.services import Services
 
 PROJECT = "default"
 NOW = 1_780_000_000.0
@@ -72,12 +70,7 @@ def told(numbers: range) -> list[bytes]:
     ]
 
 
-def test_whatever_reads_and_writes(
-    pooled: Settings,
-    direct: Engine,
-    client: redis.Redis,
-    worker_of: Callable[[Settings], Services],
-) -> None:
+def test_whatever_reads_and_writes(pooled, direct, client, worker_of):
     """Drains beside each other, consolidation, lists, rebuild and forgetting."""
     check_database(pooled)
     publish(client, pooled, *told(range(200)))
@@ -101,7 +94,7 @@ def test_whatever_reads_and_writes(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -> None:
+def test_a_lock_is_waited_for_no_longer_than_set(postgres_url, mode):
     """And the time is one transaction's own: another client of the same session does not get it."""
     with pgbouncer(postgres_url, mode, sessions=2) as url:
         quick, patient = connect_store(url, timeout_s=0.2), connect_store(url, timeout_s=60.0)
@@ -133,7 +126,7 @@ def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -
             patient.dispose()
 
 
-def test_a_pooler_without_transactions(postgres_url: str, settings: Settings) -> None:
+def test_a_pooler_without_transactions(postgres_url, settings):
     """Statement pooling cannot be worked with; the line says what stands in the way."""
     with pgbouncer(postgres_url, "statement") as url:
         with pytest.raises(StoreUnavailable) as said:

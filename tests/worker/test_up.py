@@ -160,7 +160,7 @@ def lasting() -> Iterator[Lasting]:
             running.end()
 
 
-def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
+def test_up_means_that_a_worker_waits_for_outcomes(lasting):
     """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
     assert lasting.living_at_first
     with agent_client(lasting.settings) as client:
@@ -174,7 +174,7 @@ OWN_LINE = re.compile(
 )
 
 
-def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[Up]) -> None:
+def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up):
     """Celery, which a number of processes asks for, neither warns root nor says goodbye."""
     running = up(TRACKRECORD_LOG_LEVEL="debug", TRACKRECORD_WORKER_CONCURRENCY="1")
     running.until_up()
@@ -188,7 +188,7 @@ def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[U
         assert json.loads(line)["level"] in ("debug", "info", "warning"), line
 
 
-def test_what_up_says_to_a_person_is_its_own_lines_alone(settings: Settings) -> None:
+def test_what_up_says_to_a_person_is_its_own_lines_alone(settings):
     """Its log goes to a file, which it names and which is for its owner alone; Ctrl-C ends it."""
     variables = {**settings.as_environment(), "TRACKRECORD_LOG_LEVEL": "debug"}
     with Terminal("up", columns=200, **variables) as terminal:
@@ -205,7 +205,7 @@ def test_what_up_says_to_a_person_is_its_own_lines_alone(settings: Settings) -> 
     assert {json.loads(line)["level"] for line in logged} >= {"debug"}
 
 
-def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
+def test_a_worker_that_cannot_run_ends_up(up, tmp_path):
     """Without a package that the worker imports: a few tries, then one line with the cause."""
     broken = tmp_path / "packaging"
     broken.mkdir()
@@ -221,7 +221,7 @@ def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
     assert any('"again_in_s": 4.0' in line or "again_in_s=4.0" in line for line in pauses)
 
 
-def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:
+def test_killed_with_9_its_children_end_too(up, settings):
     """Redis at once, worker and HTTP server soon; the next `up` waits and takes over.
 
     It gets the address of the HTTP server, too. When nobody takes over, nothing is left behind
@@ -252,7 +252,7 @@ def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) ->
     until(lambda: alive(family) == [], 60)
 
 
-def test_it_says_what_it_costs(lasting: Lasting) -> None:
+def test_it_says_what_it_costs(lasting):
     """Four processes once the catching up of a night is over; nobody's without an `up`."""
     home = lasting.settings.home
 
@@ -264,7 +264,7 @@ def test_it_says_what_it_costs(lasting: Lasting) -> None:
     assert running_cost(home.parent) is None
 
 
-def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:
+def test_a_second_one_names_who_is_running(lasting):
     """Each process id that it names is one that lives; nothing is harmed."""
     family = lasting.family()
     second = Up(lasting.settings)
@@ -296,7 +296,7 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def test_a_taken_port_is_named(home: Path) -> None:
+def test_a_taken_port_is_named(home):
     """One line, with another way out."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -309,7 +309,7 @@ def test_a_taken_port_is_named(home: Path) -> None:
     )
 
 
-def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: int) -> None:
+def test_a_port_wants_a_password(settings, up, free_port):
     """It is in a file that `up` names; a server that is known to be vulnerable gets no port."""
     if find_servers()[0].is_vulnerable:
         said = up("--port", str(free_port)).refusal()
@@ -330,7 +330,7 @@ def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: in
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
 
 
-def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:
+def test_everything_is_for_its_owner_alone(lasting):
     """Under the usual umask: folders 0700, files 0600, those of SQLite and of Redis too."""
     settings = lasting.settings
     with agent_client(settings) as client:
@@ -343,7 +343,7 @@ def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:
         assert stat.S_IMODE(mode) & 0o077 == 0, path
 
 
-def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
+def test_what_agents_spool_first_is_private_too(settings):
     """An agent that spools before anything else has made the home."""
     settings.home.rmdir()
     script = "import trackrecord; trackrecord.spool(task_id='t', success=True)"
@@ -357,7 +357,7 @@ def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
         assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, path
 
 
-def test_interrupted_while_it_starts(up: type[Up], settings: Settings) -> None:
+def test_interrupted_while_it_starts(up, settings):
     """It ends in order, at once."""
     running = up()
     until(lambda: (settings.home / "up.lock").exists())
@@ -378,7 +378,7 @@ def _words(process: psutil.Process) -> list[str]:
     return []
 
 
-def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
+def test_a_redis_that_keeps_ending(settings, up):
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
     before = up()
     before.until_up()
@@ -407,7 +407,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_up_serves_http_and_revives_it(up: type[Up]) -> None:
+def test_up_serves_http_and_revives_it(up):
     """It says where; killed, the server comes back at the same address; with `up` it ends."""
     running = up()
     url = running.url()
@@ -424,7 +424,7 @@ def test_up_serves_http_and_revives_it(up: type[Up]) -> None:
     assert not answers(url)
 
 
-def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(up: type[Up]) -> None:
+def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(up):
     """Only what needs a port has none; `doctor` and `open` name the port and the setting."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -445,7 +445,7 @@ def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(up: type[Up]) -
         assert running.stop() == 0
 
 
-def test_without_http(up: type[Up]) -> None:
+def test_without_http(up):
     """`--no-http` leaves it out, and needs no token for an address that it does not use."""
     running = up("--no-http", TRACKRECORD_HTTP__HOST=EVERYWHERE)
     running.until_said("Redis: ")
@@ -454,7 +454,7 @@ def test_without_http(up: type[Up]) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_serve_alone(up: type[Up], number: signal.Signals) -> None:
+def test_serve_alone(up, number):
     """Without Redis it serves as well; it ends in order with status 0."""
     serving = up(command="serve")
     assert answers(serving.url())
