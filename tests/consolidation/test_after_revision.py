@@ -4,10 +4,8 @@ from tests.consolidation.fleet import Fleet
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
-from trackrecord_consolidation.rebuild import rebuild_competences
 
 
 def revise(fleet: Fleet, work, now: float = 150.0):
@@ -53,7 +51,5 @@ def test_a_rebuild_keeps_records_made_by_hand(fleet):
     revise(fleet, lambda reviser: reviser.supersede(ids["a"], fork.id))
     revise(fleet, lambda reviser: reviser.contest(ids["b"], "run 7", is_record=False))
     before = all_records(fleet)
-    with writing(fleet.engine) as connection:
-        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
-        rebuild_credit(connection, fleet.project_id)
+    fleet.rebuild(300.0)
     assert all_records(fleet) == before

@@ -13,13 +13,11 @@ from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.store.competences.episodes import waiting
 from trackrecord.store.competences.read import read_history
-from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.signatures import add_tallies, changed_signatures
 from trackrecord.store.competences.write import write_changes
 from trackrecord.store.database.engine import reading, writing
 from trackrecord_consolidation.folding import fold
-from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.report import Progress
 from trackrecord_consolidation.update_records import RecordUpdater
 
@@ -37,12 +35,6 @@ def add(fleet: Fleet, now: float = 50.0, **changes):
     with writing(fleet.engine) as connection:
         signed = Signed("ada", "we always do", now)
         return Reviser(connection, fleet.project_id, fleet.rules, signed).add(record)
-
-
-def rebuild(fleet: Fleet, now: float = 900.0) -> None:
-    with writing(fleet.engine) as connection:
-        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=now)
-        rebuild_credit(connection, fleet.project_id)
 
 
 def one(fleet: Fleet):
@@ -88,8 +80,8 @@ def test_a_rebuild_loses_nothing_that_somebody_stored(fleet):
             first.id
         )
     before = fleet.records()
-    rebuild(fleet)
-    rebuild(fleet)
+    fleet.rebuild(900.0)
+    fleet.rebuild(900.0)
     assert fleet.records() == before
     assert before["edit+go_test"].status is Status.RETRACTED
     assert before["ask"].performance.success_count == 0
@@ -108,7 +100,7 @@ def test_an_outcome_that_names_it_counts_once(fleet):
     assert one(fleet).performance.success_count == 2
     fleet.consolidate()
     assert one(fleet).performance.success_count == 2
-    rebuild(fleet)
+    fleet.rebuild(900.0)
     # The fleet's outcomes were received before the record was stored: only its episode is left.
     assert one(fleet).performance.success_count == 1
 

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, delete
+from sqlalchemy import delete
 
-from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, rebuild, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes
@@ -54,13 +53,6 @@ def test_decades_in_the_past(store):
         assert evidence.decayed_total == pytest.approx(0.0, abs=1e-200)
 
 
-def rebuild(store: Engine, now: float = NOW) -> None:
-    with writing(store) as connection:
-        project_id = project_id_of(connection, "default")
-        assert project_id is not None
-        rebuild_patterns(connection, project_id, RULES, now=now)
-
-
 def test_a_rebuild_forgets_what_no_outcome_says(store):
     """A spelling, or a kind, that only an erased outcome gave is gone afterwards."""
     teach(
@@ -94,6 +86,6 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store):
     before = history()
     assert before
     rebuild(store)
-    rebuild(store, NOW + 1)
+    rebuild(store, now=NOW + 1)
     assert note_states_of(store, now=NOW + 1) == ()
     assert history() == before
