@@ -114,9 +114,3 @@ def test_success_that_is_null_stays():
     assert each.fields["success"] is None
     (refused,) = _lines(b'{"task_id":"t"}')
     assert isinstance(refused, Rejected)
-
-
-def test_fields_that_are_null_are_left_out():
-    """They say nothing, and a project or an id that is null is filled in."""
-    (each,) = _lines(WHOLE[:-1] + b',"outcome_id":null,"project":null}')
-    assert set(each.fields) == {"task_id", "success", "outcome_id"}
