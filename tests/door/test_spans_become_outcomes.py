@@ -15,6 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tests.support.no_tls import NO_TLS
 from tests.support.own_token import of_its_user
+from tests.support.processes import until
 from trackrecord.errors import AlreadyRunning, StoreUnfit
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.service_settings import HttpSettings
@@ -24,7 +25,6 @@ from trackrecord_door.services import create_intake
 pytestmark = pytest.mark.timeout(300)
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
-PATIENCE_S = 120.0
 NOW_NS = time.time_ns()
 FREE = HttpSettings(port=0)
 
@@ -50,11 +50,8 @@ class Serving:
 
     def until(self, what: Callable[[], object]) -> None:
         """Wait until something is true."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not what():
-            assert time.monotonic() < deadline, self.log.read_text()
-            assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.05)
+        until(lambda: what() or self.process.poll() is not None, explain=self.log.read_text)
+        assert self.process.poll() is None, self.log.read_text()
 
     def spooled(self) -> list[dict]:
         """The outcomes that wait in the spool."""
