@@ -126,9 +126,3 @@ def test_nothing_is_left_of_a_kind_of_secret(kind: str, before: str):
 def test_what_only_looks_like_a_secret_stays(text: str):
     """Ports, folders, options of other programs, and sentences about passwords."""
     assert redacted(text) == text
-
-
-def test_twice_is_once():
-    """A text without secrets is not changed again."""
-    once = redacted("PASSWORD=abc --token xyz https://a:b@c/ Bearer abcdefghijkl")
-    assert redacted(once) == once
