@@ -21,6 +21,7 @@ _run = partial(run_of, instruction="Fix the tests")
 PASS = shell("pytest -q", 0, "3 passed in 0.1s")
 FAIL = shell("pytest -q", 1, "1 failed, 2 passed in 0.1s")
 EDIT = edit("/src/shop/a.py")
+MISSED = edit("/src/shop/a.py", ok=False)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ EDIT = edit("/src/shop/a.py")
         ((EDIT, shell("cd web && npm test", 1, "bash: line 1: cd: web: No such file")), None),
         ((EDIT, shell("go test ./... | tee log", 0, "ok  \tshop\t0.1s\n...\n</cut>")), None),
         ((EDIT, PASS, shell("cat a.py"), shell("git commit -m x")), True),
-        ((EDIT, PASS, edit("/src/shop/a.py", ok=False)), True),
+        ((EDIT, PASS, MISSED), True),
         ((EDIT, PASS, edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
         ((EDIT, PASS, edit("/home/u/.claude/plans/x.md")), True),
         ((EDIT, shell("pytest 2>&1 | tee out.txt", 0, "4 passed in 1s")), True),
@@ -201,7 +202,7 @@ FOLLOWED = SignalKind.FOLLOWED_BY
         ((EDIT,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
         ((EDIT,), (_sign(SignalKind.INTERRUPTED), _sign(FOLLOWED, says="continue")), None, None),
         ((EDIT,), (_sign(SignalKind.REJECTED, call=0),), False, "heuristic"),
-        ((edit("/src/shop/a.py", ok=False), EDIT), (_sign(SignalKind.REJECTED, call=0),), None, None),
+        ((MISSED, EDIT), (_sign(SignalKind.REJECTED, call=0),), None, None),
         ((FAIL,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
         ((EDIT, FAIL), (_sign(SignalKind.INTERRUPTED),), False, "tests"),
         ((EDIT,), (_sign(SignalKind.UNDONE),), False, "explicit"),
