@@ -1,4 +1,4 @@
-"""No secret is kept, whichever way it comes in: sixty kinds, by every way there is."""
+"""No secret is kept, whichever way it comes in: of 71 kinds, by every way there is."""
 
 import asyncio
 import json
