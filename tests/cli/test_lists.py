@@ -16,46 +16,22 @@ from rich.cells import cell_len
 
 from tests.cli.command_tree import leaves
 from tests.cli.terminal import Terminal
-from trackrecord.resources.experience.commands import COMMANDS
-from trackrecord.resources.experience.competences import COMPETENCES
-from trackrecord.resources.experience.criteria import CRITERIA
-from trackrecord.resources.experience.lessons import LESSONS
-from trackrecord.resources.experience.memories import MEMORIES
-from trackrecord.resources.experience.patterns import PATTERNS
-from trackrecord.resources.figures.benchmark import BENCHMARK
 from trackrecord.resources.figures.effect import EFFECT_KINDS
-from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
-from trackrecord.resources.operation.news import NEWS
-from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.tokens import TOKENS
-from trackrecord.resources.reports.artifacts import ARTIFACTS
-from trackrecord.resources.reports.errors_in_flight import ERRORS
-from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
 from trackrecord_cli.output.screen import print_table
 from trackrecord_door.api.endpoint_table import RESOURCES
 
+# What commands need that list something of one thing.
+_NEEDED = {("competences", "history"): ("RECORD",), ("memories", "recall"): ("login",)}
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
-    ("patterns", "list"): PATTERNS.sorting("list"),
-    ("lessons", "list"): LESSONS.sorting("list"),
-    ("commands", "list"): COMMANDS.sorting("list"),
-    ("criteria", "list"): CRITERIA.sorting("list"),
-    ("competences", "list"): COMPETENCES.sorting("list"),
-    ("competences", "history", "RECORD"): COMPETENCES.sorting("history"),
-    ("memories", "list"): MEMORIES.sorting("list"),
-    ("memories", "recall", "login"): MEMORIES.sorting("recall"),
-    ("runs", "list"): RUNS.sorting("list"),
-    ("projects",): PROJECTS.sorting("projects"),
-    ("errors", "list"): ERRORS.sorting("list"),
-    ("news",): NEWS.sorting("news"),
-    ("dead", "list"): DEAD_LETTERS.sorting("list"),
-    ("artifacts", "list"): ARTIFACTS.sorting("list"),
-    ("effect", "--by", "kind"): EFFECT_KINDS,
-    ("benchmark", "report"): BENCHMARK.sorting("report"),
-    ("token", "list"): TOKENS.sorting("list"),
-    ("consolidate", "--history"): CONSOLIDATION_RUNS,
-}
+    (*path, *_NEEDED.get(path, ())): operation.sorting
+    for resource in (*RESOURCES, TOKENS)
+    for operation in resource.operations
+    for path in [tuple(dict.fromkeys((resource.name, operation.command or "")))]
+    if operation.command and operation.sorting
+} | {("effect", "--by", "kind"): EFFECT_KINDS, ("consolidate", "--history"): CONSOLIDATION_RUNS}
 # What the entries are about, of lists that no resource declares.
 ABOUT = {
     ("effect", "--by", "kind"): "kind of task",
