@@ -229,7 +229,7 @@ def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     calls = [
         RunCall(tool=huge, id=huge, ok=False, error=huge, actor=huge,
              arguments={f"{letter}{n}": huge[:500] for n in range(50)}, edits=(huge, f"{n}"))
-        for n in range(250)
+        for n in range(120)
     ]  # fmt: skip
     run = _run(
         *calls, instruction=huge, branch=huge, model=huge, name=huge, folder="/" + huge, agent=huge,
