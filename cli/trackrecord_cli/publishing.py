@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trackrecord.errors import ImportFormatError
+from trackrecord.errors import ImportFormatError, ServerUnavailable
 from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
 
 from .output.screen import print_json
@@ -170,7 +170,6 @@ class Publication:
 
 def find_known(settings: DaemonSettings) -> FindKnown | None:
     """Return a function that looks for outcomes in the store; None if it cannot be reached."""
-    from trackrecord.errors import ServerUnavailable
     from trackrecord.resources.reports.outcomes import known_outcomes
     from trackrecord.store.database.engine import reading
     from trackrecord.store.database.migrate import open_store

@@ -12,7 +12,7 @@ from trackrecord.learning.competences.episodes.tally import Argument, Episode, E
 from trackrecord.learning.competences.episodes.triggers import canonical_conditions
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode
-from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
+from trackrecord.wire.outcome import Outcome, ToolCall, decode_stored
 
 UNREADABLE = "unreadable outcome"
 
@@ -66,8 +66,7 @@ def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
 def _episode(rules: CompetenceRules, row: EpisodeRow) -> Episode | str:
     """Return the episode, or why the outcome is not one."""
     try:
-        # It was small enough when it was recorded, whatever the limit is now.
-        outcome = decode_outcome(row.body, max_bytes=len(row.body))
+        outcome = decode_stored(row.body)
     except InvalidOutcome:
         return UNREADABLE
     calls = outcome.explaining_calls

@@ -8,24 +8,16 @@ from trackrecord.learning.advice.moments.commands import KINDS, Command, Command
 from trackrecord.learning.advice.moments.dismissed import FILE
 
 from ..access.project_store import Transaction, read_project
-from ..declaration.checks import (
-    Among,
-    Choice,
-    CommandId,
-    Limit,
-    Name,
-    Reason,
-    checking,
-)
+from ..declaration.checks import Among, Choice, CommandId, Limit, Name, Reason, checking
 from ..declaration.paging import sorting_of
 from ..declaration.resource import Answer, Instant, Resource
 from .lessons import (
     DECIDES,
-    Dismissal,
     LessonChange,
     LessonDecisionAnswer,
     LessonRunAnswer,
     behind,
+    decide_told,
     whole_id_of,
 )
 
@@ -185,7 +177,6 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     )
 
 
-_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer)
 COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
 
 
@@ -267,7 +258,7 @@ def dismiss_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("dismiss", command_id, reason, by, project)
+    return decide_told("command", CommandDecisionAnswer, "dismiss", command_id, reason, by, project)
 
 
 @COMMANDS.offers("POST /commands/{command_id}/restore", command="restore", **DECIDES)
@@ -289,4 +280,4 @@ def restore_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("restore", command_id, reason, by, project)
+    return decide_told("command", CommandDecisionAnswer, "restore", command_id, reason, by, project)

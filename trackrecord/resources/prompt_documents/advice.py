@@ -13,11 +13,7 @@ from trackrecord.learning.advice.estimates.counting import recipes_among, usual_
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
-from trackrecord.learning.advice.lessons.lesson import (
-    Lesson,
-    LessonKind,
-    LessonState,
-)
+from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
