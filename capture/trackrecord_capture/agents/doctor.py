@@ -10,7 +10,8 @@ import msgspec
 from .door_address import find_door, read_door
 from .hook_state import LastError, fired_at, last_error
 from .installed import read_installed
-from .known import AGENTS, Agent
+from .known import AGENTS
+from .plan import Installation
 
 _LONG_AGO_S: Final = 7 * 86_400.0
 _CLOSED: Final = (
@@ -70,7 +71,9 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return not self.advice and not any(each.advice for each in self.agents)
 
 
-def diagnose(home: Path, port: int, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
+def diagnose(
+    home: Path, port: int, agents: Iterable[Installation] = tuple(AGENTS.values())
+) -> Diagnosis:
     """Look at what is installed, and ask the front door, which should have a port."""
     address = read_door(home)
     is_open = find_door(home) is not None
@@ -88,7 +91,7 @@ def diagnose(home: Path, port: int, agents: Iterable[Agent] = tuple(AGENTS.value
     )
 
 
-def _checkup(agent: Agent, home: Path) -> Checkup:
+def _checkup(agent: Installation, home: Path) -> Checkup:
     is_installed = agent.is_installed(home)
     fired = fired_at(home, agent.name)
     advice = list(agent.problems(home))

@@ -123,7 +123,7 @@ def _homes() -> Sequence[Path]:
 _ROLLOUTS: Final = LogFiles(
     name=NAME,
     pattern="rollout-*.jsonl*",
-    folders=_homes,
+    homes=_homes,
     read_log=read_rollout,
     is_session=lambda path: path.suffix in (".jsonl", ".zst"),
     begins_with_time=True,
