@@ -12,15 +12,15 @@ import msgspec
 
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .edits import step_edits
 from .names import CONSOLES, LOOKS, SCRIPT_RUNNERS, TRIVIAL, step_name
 from .programs import CHECKING, Purpose
 from .purposes import OwnChecks, purpose_of
 from .scopes import TASK_RUNNERS, CheckScope, joined_folder, scope_of
 from .steps import ShellStep, script_of, steps_of
-from .tables import Tables
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _FILTERS: Final = _TABLES.words("filters")
 _READ: Final = _FILTERS | {"tail", "tee"}
 # What lets these words through shows a failure that is told at the end.

@@ -12,13 +12,13 @@ from typing import Final
 
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .names import LOOKS, TAKES_NAMES, TRIVIAL, leading_operands, step_name
 from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of
-from .tables import Tables
 from .wrappers import unwrapped
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 CHANGES: Final = _TABLES.words("changes")
 _CHANGING: Final = _TABLES.words("changing")
 _LOOKING: Final = _TABLES.words("looking")

@@ -10,12 +10,12 @@ from typing import Final
 
 from trackrecord.learning.competences.episodes.checks import is_check
 
+from ..tables import Tables
 from .programs import purpose_of_program
 from .steps import ShellStep, script_of
-from .tables import Tables
 from .wrappers import operands_from
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _ASKED: Final = _TABLES.words("asked")
 _RUNS_SCRIPT: Final = _TABLES.by_name("runs_script")
 _SAME: Final = _TABLES.read("same", dict[str, str])

@@ -7,7 +7,7 @@ from typing import Final
 from trackrecord.learning.competences.episodes.checks import MAKES
 from trackrecord.learning.text.words import words_of
 
-from .tables import Tables
+from ..tables import Tables
 
 
 class Purpose(StrEnum):
@@ -33,7 +33,7 @@ CHECKING: Final = frozenset(
 """The purposes of commands that verify earlier work."""
 
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _BY_WORD: Final = {Purpose(name): words for name, words in _TABLES.by_name("by_word").items()}
 _BY_PROGRAM: Final = {
     program: Purpose(name)

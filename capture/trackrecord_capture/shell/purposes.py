@@ -13,6 +13,7 @@ from trackrecord.learning.advice.runs.failures import is_wanted_failure
 from trackrecord.learning.competences.episodes.checks import CHECKS, MAKES
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .edits import is_formatter, step_edits
 from .names import (
     LOOKS,
@@ -25,14 +26,13 @@ from .names import (
 from .programs import CHECKING, Purpose, purpose_by_words, purpose_of_program
 from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of
-from .tables import Tables
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _NO_TASKS: Final = MAKES | _TABLES.words("no_tasks")
 # Behind a check they only say of what, or where.
 _QUALIFIERS: Final = frozenset({"dev", "docker", "prod", "release"})

@@ -14,9 +14,9 @@ import msgspec
 
 from trackrecord.learning.text.words import words_of
 
-from .tables import Tables
+from ..tables import Tables
 
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _ACTIONS: Final = _TABLES.words("actions")
 _CHOOSES: Final = _TABLES.words("chooses")
 _CHOOSES_NOT: Final = _TABLES.words("chooses_not")

@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from .tables import Tables, entries
+from ..tables import Tables, entries
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w{0,127}(?:\[[^\]]{0,64}\])?\+?=")
 _VERSION: Final = re.compile(r"(?<=[a-z])-?\d[\d.]*\Z")
 _VERSIONED: Final = frozenset({"python", "pythonw", "pip", "pypy", "node", "ruby", "php", "lua"})
-_TABLES: Final = Tables(__name__)
+_TABLES: Final = Tables(__file__)
 _ALIASES: Final = _TABLES.read("aliases", dict[str, str])
 
 

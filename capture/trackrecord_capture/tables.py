@@ -1,13 +1,15 @@
-"""The tables of programs, their options and the words of tasks, which stand in `tables.toml`."""
+"""Tables of what is known of programs, formats and words: data in a file beside the modules.
+
+`tables.toml` in a folder has a section for each module there that reads tables of it.
+"""
 
 import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-_FILE: Final = Path(__file__).with_name("tables.toml")
-_TABLES: Final = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 _Kind = TypeVar("_Kind")
 
 
@@ -20,15 +22,20 @@ class Tables:
     """The tables of one module.
 
     Args:
-        module: the module's name.
+        module: the module's file.
     """
 
     def __init__(self, module: str) -> None:
-        self._held: dict[str, Any] = _TABLES[module.rpartition(".")[2]]
+        path = Path(module)
+        self._held = _sections(path.with_name("tables.toml"))[path.stem]
+
+    def in_order(self, name: str) -> tuple[str, ...]:
+        """Return the words of a table, in their order."""
+        return tuple(self._held[name].split())
 
     def words(self, name: str) -> frozenset[str]:
         """Return the words of a table."""
-        return frozenset(self._held[name].split())
+        return frozenset(self.in_order(name))
 
     def phrases(self, name: str) -> frozenset[str]:
         """Return the entries of a table, some of them of several words."""
@@ -42,3 +49,8 @@ class Tables:
     def read(self, name: str, kind: type[_Kind]) -> _Kind:
         """Return a table as a type."""
         return msgspec.convert(self._held[name], kind)
+
+
+@cache
+def _sections(file: Path) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
