@@ -29,7 +29,7 @@ from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
-from .folding import fold, unfold
+from .folding import fold
 from .report import Progress, RunReport
 from .run_lease import RunLease
 from .update_records import RecordUpdater
@@ -81,7 +81,7 @@ def _unfold_all(
         rows = waiting_to_retract(
             connection, follower.project_id, after=done, limit=episodes_at_once
         )
-        taken = unfold(follower.rules, rows)
+        taken = fold(follower.rules, rows, takes_back=True)
         if not taken.read:
             return
         for name, tally in taken.tallies.items():
@@ -304,7 +304,7 @@ class _Run:
             rows = waiting_to_retract(
                 connection, self._project_id, after=0, limit=self._episodes_at_once
             )
-            taken = unfold(self._follower.rules, rows)
+            taken = fold(self._follower.rules, rows, takes_back=True)
             if not taken.read:
                 return False
             outcomes = [each.outcome for each in taken.read]
