@@ -55,6 +55,7 @@ from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 from .caching.advise import Adviser
 from .caching.refresh import RankingsRefresher
 from .caching.seen_documents import ProjectRevisions
+from .job_table import DRAIN
 from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
@@ -391,8 +392,6 @@ class Services:
         if self._app is None:
             return
         from kombu.exceptions import OperationalError
-
-        from .job_table import DRAIN
 
         # A Redis that is full or away takes no wake-up; without help this process goes on alone.
         with suppress(OperationalError, redis.RedisError):

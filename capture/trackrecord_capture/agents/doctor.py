@@ -1,7 +1,7 @@
 """Check which agents report, when they last did, and what to do where one does not."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -71,15 +71,13 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return not self.advice and not any(each.advice for each in self.agents)
 
 
-def diagnose(
-    home: Path, port: int, agents: Iterable[Installation] = tuple(AGENTS.values())
-) -> Diagnosis:
+def diagnose(home: Path, port: int) -> Diagnosis:
     """Look at what is installed, and ask the front door, which should have a port."""
     address = read_door(home)
     is_open = find_door(home) is not None
     found = tuple(
         _checkup(agent, home)
-        for agent in agents
+        for agent in AGENTS.values()
         if agent.is_found() or agent.name in read_installed(home)
     )
     has_port = address is not None and address.port > 0

@@ -15,14 +15,7 @@ from trackrecord.learning.text.words import words_of
 
 from ..tables import Tables
 from .edits import is_formatter, step_edits
-from .names import (
-    LOOKS,
-    SCRIPT_RUNNERS,
-    TAKES_NAMES,
-    TRIVIAL,
-    leading_operands,
-    step_name,
-)
+from .names import LOOKS, SCRIPT_RUNNERS, TAKES_NAMES, TRIVIAL, leading_operands, step_name
 from .programs import CHECKING, Purpose, purpose_by_words, purpose_of_program
 from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of

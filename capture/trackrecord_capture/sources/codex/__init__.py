@@ -16,14 +16,7 @@ from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_sub_agents
 from .calls import TOOLS
 from .installation import HOME_VARIABLE, NAME, CodexHooks
-from .thread import (
-    RolloutRecord,
-    Thread,
-    decode_record,
-    first_record,
-    made_at,
-    read_thread,
-)
+from .thread import RolloutRecord, Thread, decode_record, first_record, made_at, read_thread
 from .turns import Turns
 
 # Kinds of lines of which nothing is used: most of a rollout's bytes.
