@@ -188,7 +188,6 @@ def consolidate_all(
     *,
     now: float,
     actor: str,
-    dry_run: bool = False,
     report_read: Callable[[int], None] = lambda _episodes: None,
 ) -> list[RunReport]:
     """Consolidate every project in turn, except those that another run is consolidating.
@@ -203,9 +202,7 @@ def consolidate_all(
     reports = []
     for name in names:
         try:
-            report = consolidate(
-                engine, rules, name, now=now, actor=actor, dry_run=dry_run, report_read=report_read
-            )
+            report = consolidate(engine, rules, name, now=now, actor=actor, report_read=report_read)
             reports.append(report)
         except AlreadyRunning as error:
             log.info("consolidation skipped", project=name, reason=str(error))

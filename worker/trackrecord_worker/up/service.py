@@ -97,9 +97,9 @@ def unseen_settings() -> list[str]:
     )
 
 
-def ends_with_login(platform: str = sys.platform) -> bool:
+def ends_with_login() -> bool:
     """Return whether services of this user end with the last login."""
-    return platform != "darwin" and not (_LINGERING / getpass.getuser()).exists()
+    return sys.platform != "darwin" and not (_LINGERING / getpass.getuser()).exists()
 
 
 def _of_systemd(name: str, home: Path) -> Service:
