@@ -41,6 +41,8 @@ INVOCATION: Final = "invoke_"
 NAMED: Final = {("agent_framework", "workflow.run"): SpanKind.RUN}
 
 TOOL: Final = _TABLES.in_order("tool")
+SHELLS: Final = _TABLES.words("shells")
+EDITORS: Final = _TABLES.words("editors")
 CALL_ID: Final = _TABLES.in_order("call_id")
 ARGUMENTS: Final = _TABLES.in_order("arguments")
 COMMAND: Final = ("full_command", "process.command_line")
