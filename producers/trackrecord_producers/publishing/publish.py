@@ -62,7 +62,7 @@ def accept(item: WaitingItem) -> bool:
 
 
 def publish_report(kind: Kind, encode: Callable[[], bytes], *, names_project: bool = True) -> bool:
-    """Publish a report that is no outcome: never raises, never waits.
+    """Publish a report other than an outcome: never raises, never waits.
 
     Args:
         kind: its kind.

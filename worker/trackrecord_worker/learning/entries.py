@@ -90,7 +90,7 @@ class DecodedEntry(msgspec.Struct, Generic[Report], frozen=True, gc=False):
     report: Report
 
     def id_of(self, kind: ForgottenKind) -> str:
-        """Return the id of a report of this kind, or what stands for a missing one."""
+        """Return the id of a report of this kind; without one of its own, that of its entry."""
         return getattr(self.report, f"{kind}_id") or self.entry.default_id
 
 
