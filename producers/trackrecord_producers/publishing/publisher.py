@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from trackrecord.errors import InvalidEntry
 from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
@@ -232,9 +234,7 @@ class Publisher:
         return Stats(
             published=self._writer.queue.accepted,
             waiting=len(self._writer.queue),
-            sent=self._counts.sent,
-            spooled=self._counts.spooled,
-            forwarded=self._counts.forwarded,
+            **msgspec.structs.asdict(self._counts),
             dropped=self.drops.by_reason(),
             mended=mended_here() - self._mended_before,
         )
