@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trackrecord.errors import ImportFormatError, ServerUnavailable
-from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
+from trackrecord_producers.importers.jsonl import BadLine
+from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
 from .output.screen import print_json
 

@@ -20,11 +20,7 @@ from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import Keys
 from trackrecord.redis.shards import all_shards, servers_of
 from trackrecord.redis.stream_removal import take_out
-from trackrecord.resources.prompt_documents.advice import (
-    build_advice,
-    build_moments,
-    with_standing,
-)
+from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
