@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.secret_texts import HARMLESS, PARTS, SECRET_TEXTS
-from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"

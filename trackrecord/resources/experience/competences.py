@@ -644,7 +644,7 @@ def add_competence(
     actor, why = decided_by(by, reason)
     with open_project(project) as store:
         from trackrecord.learning.competences.new_record import read_new_competence
-        from trackrecord.learning.text.redaction.redact import redacted_value
+        from trackrecord.learning.text.redaction import redacted_value
 
         new = read_new_competence(redacted_value(given, None), store.settings.competence)
     (record,) = add_procedures([new], by=actor, reason=why or BY_HAND, project=store.project)
