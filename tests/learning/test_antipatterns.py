@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import AntiPatternRules, is_inverted
 
 RULES = AntiPatternRules()
 

@@ -15,9 +15,13 @@ from trackrecord.learning.criteria.weights import (
     criterion_standing,
 )
 from trackrecord.learning.outcomes.scoring import ScoringRules, score_outcome, verdict_of
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules, maturity_of
+from trackrecord.learning.patterns.maturity import (
+    AntiPatternRules,
+    MaturityRules,
+    is_inverted,
+    maturity_of,
+)
 from trackrecord.learning.patterns.texts import (
     Inversion,
     TextRules,

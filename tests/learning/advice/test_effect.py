@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
-from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+from trackrecord.learning.advice.effect.comparison import SUCCESS, EffectReport, compare, effect_of
 from trackrecord.learning.advice.effect.sequence import interval_around, tasks_for
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.advice.effect.trials import Exposure, Trials, trials_of

@@ -12,9 +12,8 @@ from trackrecord.learning.text.language import Language
 from ..candidates.candidate import LEARNT_KINDS, Candidate
 from ..candidates.rank import Ranking, Scored, in_order, score_all, score_own
 from ..candidates.sections import SECTIONS, Feed, Section
-from ..candidates.select import Selection, select
+from ..candidates.select import Selection, Tokenizer, select
 from ..candidates.text import characters_above, render, section_of
-from ..candidates.tokenizer import Tokenizer
 from ..choosing.inputs import PromptInputs
 from ..choosing.procedure_choice import ProcedureChoice, choice_of
 from ..question.question import PromptQuestion

@@ -17,9 +17,9 @@ from trackrecord.learning.text.language import Language, both
 from trackrecord.learning.text.redaction import redacted
 
 from ..candidates.candidate import Candidate
-from ..candidates.tokenizer import Tokenizer
+from ..candidates.select import Tokenizer
 from ..question.question import SectionFilter
-from ..question.section_names import ERRORS, EVIDENCE
+from ..question.rules import ERRORS, EVIDENCE
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.output_records import OutputRecord

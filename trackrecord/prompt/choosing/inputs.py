@@ -1,10 +1,10 @@
-"""The inputs of a prompt: question, documents, rules and the expectation about the task."""
+"""The inputs of a prompt: question, documents, rules, and what is expected of the task."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.conditions import (
@@ -28,10 +28,34 @@ from ..documents.rankings_document import RankedCompetence, RankingsDocument, ma
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
 from .exposure import AS_THEY_ARE, ExposurePlan
-from .meaning import Meaning
 
 if TYPE_CHECKING:
     from .expectation import Expectation
+
+ComparedBy = Literal["words", "embeddings"]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The similarity of a task's embedding to those of competence records.
+
+    Attributes:
+        cosines: of the records nearest to the task, by their ids.
+        compared: the ids of all records that have an embedding.
+        least: the cosine below which a record has nothing to do with the task.
+    """
+
+    cosines: Mapping[str, float]
+    compared: frozenset[str]
+    least: float
+
+
+def compared_by(task: str | None, meaning: Meaning | None) -> ComparedBy | None:
+    """Return the way of comparing a task with competence records; None without a task."""
+    if not task:
+        return None
+    return "words" if meaning is None else "embeddings"
+
 
 _Made = TypeVar("_Made")
 _Key = TypeVar("_Key", str, int, tuple[str, ...])

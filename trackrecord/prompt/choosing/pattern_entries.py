@@ -17,8 +17,8 @@ import msgspec
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
-from trackrecord.learning.strategies.identity import anti_id
 from trackrecord.learning.text.language import LANGUAGES
+from trackrecord.learning.text.slug import anti_id
 
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern

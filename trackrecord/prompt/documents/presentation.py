@@ -23,7 +23,6 @@ from trackrecord.learning.memories.rules import (
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
-from trackrecord.learning.patterns.reasons import reason_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
@@ -34,6 +33,7 @@ from trackrecord.learning.patterns.texts import (
     counted_line,
     failures,
     pattern_line,
+    reason_of,
     warning,
 )
 from trackrecord.learning.text.language import Language

@@ -14,8 +14,7 @@ from trackrecord.resources.declaration.resource import Answer, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.learning.advice.effect.comparison import Comparison
-    from trackrecord.learning.advice.effect.report import EffectReport
+    from trackrecord.learning.advice.effect.comparison import Comparison, EffectReport
     from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.advice.effect import HoldoutDecision

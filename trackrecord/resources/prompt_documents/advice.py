@@ -9,9 +9,14 @@ from typing import Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.estimates.counting import recipes_among, usual_orders
-from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
-from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
+from trackrecord.learning.advice.estimates.estimates import (
+    Estimate,
+    Estimates,
+    estimate,
+    recipes_among,
+    usual_orders,
+)
+from trackrecord.learning.advice.lessons.counting.fails import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import (
     Lesson,

@@ -14,7 +14,7 @@ from ..outcomes.tables import projects
 from .tables import effect_decisions
 
 if TYPE_CHECKING:
-    from trackrecord.learning.advice.effect.report import EffectReport
+    from trackrecord.learning.advice.effect.comparison import EffectReport
     from trackrecord.learning.advice.effect.trials import Trials
 
 # The newest tasks of a project; of older ones the advice was another.
@@ -33,7 +33,7 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
         connection: a reading transaction.
         project_id: whose advice.
     """
-    from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+    from trackrecord.learning.advice.effect.comparison import EffectReport, effect_of
 
     trials = _trials(connection, project_id)
     return EffectReport() if trials is None else effect_of(trials)

@@ -4,8 +4,7 @@ from math import ceil, isfinite, isinf
 from typing import Final
 
 from ...numbers.percent import percent
-from .comparison import FEWEST, ArmMean, Comparison, fewest_tasks
-from .report import WORTH_KNOWING, EffectReport
+from .comparison import FEWEST, WORTH_KNOWING, ArmMean, Comparison, EffectReport, fewest_tasks
 from .sequence import Interval
 
 VERDICTS: Final = {
