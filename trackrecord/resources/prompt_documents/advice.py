@@ -26,10 +26,10 @@ from trackrecord.learning.advice.lessons.lesson import (
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
+    facts_without,
     histories_of,
     told_histories,
 )
-from trackrecord.learning.advice.moments.dismissed import facts_without
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.moments.wording import never_text
