@@ -8,12 +8,11 @@ import msgspec
 
 from trackrecord.learning.text.language import Language, both
 
-from ..candidates.candidate import Candidate
-from ..candidates.sections import FEEDS, SECTIONS, Feed
+from ..candidates.sections import FEEDS, Feed
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Basis, SectionOffers
 from ..documents.advice_document import LessonEntry
-from .compose import Composition
+from .compose import Composition, names_of
 from .learnt_entries import (
     MADE_FOR_TASKS,
     Competing,
@@ -108,12 +107,6 @@ class Why(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
 
 
-def named(candidate: Candidate) -> str:
-    """Return a candidate's id among those of all sections."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
-
-
 def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
     """Return why each line is in a text, then why the best ten others are not.
 
@@ -129,23 +122,13 @@ def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
     selection = composed.selection
     language = "en" if composed.learnt.known is None else composed.learnt.known.language
     used: dict[str, int] = {}
-    for taken in selection.taken:
-        field = competing[id(taken.candidate)].feed.field
-        used[field] = used.get(field, 0) + taken.tokens
-    inside = [
-        _told(
-            competing[id(each.candidate)],
-            _why_in(competing[id(each.candidate)], used, budget, language),
-        )
-        for each in selection.taken
-    ]
+    taken = [competing[id(each.candidate)] for each in selection.taken]
+    left_out = [competing[id(each.candidate)] for each in selection.left_out[:_MOST_OTHERS]]
+    for each in taken:
+        used[each.feed.field] = used.get(each.feed.field, 0) + each.scored.tokens
+    inside = [_told(each, _why_in(each, used, budget, language)) for each in taken]
     outside = [
-        _told(
-            competing[id(each.candidate)],
-            _why_not(competing[id(each.candidate)], composed, budget, language),
-            is_in=False,
-        )
-        for each in islice(selection.left_out, _MOST_OTHERS)
+        _told(each, _why_not(each, composed, budget, language), is_in=False) for each in left_out
     ]
     more = islice(_others(composed, set(map(_entry_key, competing.values()))), _MOST_OTHERS)
     return (*inside, *sorted((*outside, *more), key=_by_score)[:_MOST_OTHERS])
@@ -162,7 +145,7 @@ def _entry_key(competing: Competing) -> tuple[str, str]:
 def _told(competing: Competing, reason: str, *, is_in: bool = True) -> Why:
     scored = competing.scored
     return Why(
-        named(scored.candidate),
+        names_of([scored])[0],
         competing.feed.field,
         is_in,
         reason,

@@ -18,7 +18,7 @@ import msgspec
 from trackrecord.learning.text.language import Language, known_language
 
 from .rank import Ranking, Scored
-from .text import characters_above, opening_of, render, section_of
+from .text import characters_before, opening_of, render, section_of
 
 # Counts the tokens of a text, or gives them as a list.
 Tokenizer = Callable[[str], int | Sized]
@@ -161,47 +161,6 @@ class _Walk:
 _TOKENS: Final = attrgetter("tokens")
 
 
-class RatioCount:
-    """The tokens of a text while it is made: its candidates' own, and its outline as Markdown.
-
-    Adding never makes the count smaller, so that each decision is final at once.
-
-    Args:
-        language: of the headings.
-        ratio: tokens per character of headings and separators.
-    """
-
-    def __init__(self, language: Language, ratio: float) -> None:
-        self._language = language
-        self._ratio = ratio
-        self._outline = 0
-        self._of_candidates = 0
-        self._opened: set[str] = set()
-
-    @property
-    def tokens(self) -> int:
-        """Return the token count of the text so far."""
-        return self._of_candidates + ceil(self._outline * self._ratio)
-
-    def has_room_for(self, tokens: int, budget: int | None) -> bool:
-        """Return whether a candidate of so many tokens may fit, its heading apart."""
-        return budget is None or self.tokens + tokens <= budget
-
-    def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
-        """Add a candidate if it fits the budget; return whether it did."""
-        section = section_of(entry)
-        if section.name in self._opened:
-            more = len(section.between)
-        else:
-            more = characters_above(section, self._language, is_first=not self._opened)
-        of_candidates, outline = self._of_candidates + entry.tokens, self._outline + more
-        if budget is not None and of_candidates + ceil(outline * self._ratio) > budget:
-            return False
-        self._of_candidates, self._outline = of_candidates, outline
-        self._opened.add(section.name)
-        return True
-
-
 def choose_by_ratio(
     entries: Sequence[Scored], budget: int | None, language: Language, ratio: float
 ) -> tuple[list[Scored], list[Scored], int]:
@@ -213,19 +172,25 @@ def choose_by_ratio(
         language: of the headings.
         ratio: tokens per character of headings and separators.
     """
-    count = RatioCount(language, ratio)
+    opened: set[str] = set()
+    of_candidates = outline = 0
     taken: list[Scored] = []
     left_out: list[Scored] = []
     least = min(map(_TOKENS, entries), default=0)
+    # Adding never makes the count smaller, so that each decision is final at once.
     for place, entry in enumerate(entries):
-        if count.add_if_it_fits(entry, budget):
+        section = section_of(entry)
+        longer = outline + characters_before(section, language, opened)
+        if budget is None or of_candidates + entry.tokens + ceil(longer * ratio) <= budget:
+            of_candidates, outline = of_candidates + entry.tokens, longer
+            opened.add(section.name)
             taken.append(entry)
-        elif count.has_room_for(least, budget):
+        elif of_candidates + ceil(outline * ratio) + least <= budget:
             left_out.append(entry)
         else:
             left_out += entries[place:]
             break
-    return taken, left_out, count.tokens
+    return taken, left_out, of_candidates + ceil(outline * ratio)
 
 
 @dataclass(frozen=True)

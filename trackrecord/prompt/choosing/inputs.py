@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.conditions import (
@@ -95,7 +95,6 @@ class PromptInputs:
         exposure_plan: what is withheld from the task, and tried on it.
         meaning: how similar the task's embedding is to those of competence records; None where it
             is compared by words.
-        memo: what one section has found out and another needs.
     """
 
     question: PromptQuestion
@@ -104,7 +103,6 @@ class PromptInputs:
     rules: PromptRules = USUAL_RULES
     exposure_plan: ExposurePlan = AS_THEY_ARE
     meaning: Meaning | None = None
-    memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def task(self) -> str:

@@ -114,7 +114,6 @@ _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
-_LESSONS: Final = "lessons"
 _PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
@@ -138,13 +137,6 @@ class _Held(Generic[_Entry]):
 
 def lessons_for(known: PromptInputs) -> SectionOffers:
     """Offer lessons that the task's own words name, then those whose tools it probably uses."""
-    if _LESSONS not in known.memo:
-        known.memo[_LESSONS] = _lessons_for(known)
-    found: SectionOffers = known.memo[_LESSONS]
-    return found
-
-
-def _lessons_for(known: PromptInputs) -> SectionOffers:
     if known.advice is None:
         return SectionOffers()
     pool = known.advice.lessons
