@@ -92,34 +92,21 @@ class PatternWording:
     needs_more: bool = True
 
 
-@dataclass(frozen=True)
-class Inversion:
-    """A pattern that was turned into a warning.
-
-    Attributes:
-        content: what the pattern says, as an agent wrote it.
-        evidence: how its tasks went; at least one.
-        is_known: whether the content is the name of a known strategy, and not an agent's words.
-    """
-
-    content: str
-    evidence: Evidence
-    is_known: bool = False
-
-
-def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+def warning(wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    failed = failures(inversion, language, rules=rules)
+    failed = failures(wording, language, rules=rules)
     if language == "zh":
         return f"{rules.warning_prefix_zh}{failed}"
     return f"{rules.warning_prefix} {failed}"
 
 
-def failures(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+def failures(
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """Return the counts behind a warning: "<content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(one_line(inversion.content, DEFAULT_LIMIT), rules)
-    content = _shown(content.rstrip(_PERIODS), language, is_known=inversion.is_known)
-    evidence = inversion.evidence
+    content = _without_warning(one_line(wording.content, DEFAULT_LIMIT), rules)
+    content = _shown(content.rstrip(_PERIODS), language, is_known=wording.is_known)
+    evidence = wording.evidence
     failed, total = evidence.failed, evidence.observations
     rate = percent(failed, total)
     if language == "zh":
@@ -144,10 +131,10 @@ def _without_warning(content: str, rules: TextRules) -> str:
 
 
 def anti_pattern_line(
-    inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """Return the line of one anti-pattern."""
-    return f"- {warning(inversion, language, rules=rules)}"
+    return f"- {warning(wording, language, rules=rules)}"
 
 
 def pattern_line(wording: PatternWording, language: Language = "en") -> str:
