@@ -15,12 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
-from trackrecord.learning.advice.runs.runs import (
-    NotedRun,
-    Run,
-    RunDigest,
-    RunStep,
-)
+from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunDigest, RunStep
 from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.hints import without_hints

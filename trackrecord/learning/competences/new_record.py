@@ -7,6 +7,7 @@ learnt.
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -19,14 +20,13 @@ from .episodes.triggers import read_conditions
 from .record import (
     Authored,
     Competence,
-    Performance,
     RecipeStep,
     TriggerCounts,
     competence_id,
     recipe_of,
     skill_name,
 )
-from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle
+from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, begun
 
 # As on the wire.
 _Signal = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -134,16 +134,9 @@ def new_record(
         recipe=recipe,
         required_tools=tuple(sorted(set(order))),
         failure_modes=new.failure_modes,
-        performance=Performance(),
         confidence=rules.confidence if new.confidence is None else new.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=half_life,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=now,
-            pinned=new.pinned,
-        ),
+        lifecycle=replace(begun(rules, now, pinned=new.pinned), half_life_days=half_life),
         created_at=now,
         updated_at=now,
         tags=new.tags,

@@ -196,11 +196,11 @@ class Competence:
     project: str
     skill_name: str
     signature: str
-    triggers: tuple[TriggerCounts, ...]
-    recipe: tuple[RecipeStep, ...]
-    required_tools: tuple[str, ...]
-    failure_modes: tuple[str, ...]
-    performance: Performance
+    triggers: tuple[TriggerCounts, ...] = ()
+    recipe: tuple[RecipeStep, ...] = ()
+    required_tools: tuple[str, ...] = ()
+    failure_modes: tuple[str, ...] = ()
+    performance: Performance = Performance()
     confidence: float
     salience: float
     lifecycle: Lifecycle

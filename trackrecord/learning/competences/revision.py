@@ -25,7 +25,7 @@ from .record import (
     recipe_of,
     skill_name,
 )
-from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Lifecycle, Status
+from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Status, begun
 
 MAX_TEXT = 1000
 SUPERSEDES = "supersedes"
@@ -203,7 +203,6 @@ def fork(
         recipe=recipe,
         required_tools=_tools_of(recipe),
         failure_modes=origin.failure_modes,
-        performance=Performance(),
         confidence=_given(changes.confidence, origin.confidence),
         salience=rules.salience,
         lifecycle=replace(
@@ -248,13 +247,7 @@ def merge(
         performance=reduce(Performance.plus, (each.performance for each in sources)),
         confidence=leader.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=rules.half_life_days,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=now,
-            pinned=any(each.lifecycle.pinned for each in sources),
-        ),
+        lifecycle=begun(rules, now, pinned=any(each.lifecycle.pinned for each in sources)),
         created_at=now,
         updated_at=now,
         relations=tuple(Relation(DERIVED_FROM, each.id) for each in sources),

@@ -18,7 +18,7 @@ from .record import (
     skill_name,
     typical_order,
 )
-from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
+from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, begun, reinforced
 
 # Of one trigger; those of one kind of task are few.
 # Of each tool in a recipe, the most frequent ones.
@@ -174,19 +174,9 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
         project=signature.project,
         skill_name=skill_name(signature.name),
         signature=signature.name,
-        triggers=(),
-        recipe=(),
-        required_tools=(),
-        failure_modes=(),
-        performance=Performance(),
         confidence=rules.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=rules.half_life_days,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=_last_use(tally, now),
-        ),
+        lifecycle=begun(rules, _last_use(tally, now)),
         created_at=now,
         updated_at=now,
     )

@@ -18,12 +18,7 @@ from trackrecord.learning.competences.conditions import (
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from ..documents.advice_document import (
-    AdviceDocument,
-    LessonEntry,
-    PatternEntry,
-    ProcedureEntry,
-)
+from ..documents.advice_document import AdviceDocument, LessonEntry, PatternEntry, ProcedureEntry
 from ..documents.rankings_document import RankedCompetence, RankingsDocument, made_once
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules

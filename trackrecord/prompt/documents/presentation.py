@@ -8,18 +8,10 @@ import msgspec
 from trackrecord.learning.competences.phrases import instructions_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.competences.selection import (
-    expected_success,
-    recency,
-    selection_score,
-)
+from trackrecord.learning.competences.selection import expected_success, recency, selection_score
 from trackrecord.learning.competences.texts import ProcedureRuns, competence_line, failing_line
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.learning.memories.rules import (
-    MemoryRules,
-    MemoryState,
-    effective_confidence,
-)
+from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
@@ -35,7 +27,7 @@ from trackrecord.learning.patterns.texts import (
     reason_of,
     warning,
 )
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import LANGUAGES, Language
 
 from .rankings_document import (
     ANTI_PATTERN,
@@ -45,8 +37,6 @@ from .rankings_document import (
     RankedMemory,
     RankedPattern,
 )
-
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 # A pattern's content in a language: strategies have a name in each.
 NameOf = Callable[[str, str, Language], str]

@@ -148,7 +148,7 @@ def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached,
 
 
 def _own_task(settings: DaemonSettings, project: str, task_id: str | None) -> OwnTask:
-    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.artifacts.client import open_artifacts
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.prompt.answers.own_task import OwnTask
 
@@ -157,7 +157,7 @@ def _own_task(settings: DaemonSettings, project: str, task_id: str | None) -> Ow
     with open_redis(settings) as client:
         store = InFlightStore(client, settings.keys, project, settings.errors)
         errors = store.read(task_id)
-    return OwnTask(errors, settings.errors, open_outputs(settings, project).of_task(task_id))
+    return OwnTask(errors, settings.errors, open_artifacts(settings, project).of_task(task_id))
 
 
 def _print(answer: Context) -> None:
