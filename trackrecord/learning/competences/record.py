@@ -198,7 +198,6 @@ class Competence:
     signature: str
     triggers: tuple[TriggerCounts, ...] = ()
     recipe: tuple[RecipeStep, ...] = ()
-    required_tools: tuple[str, ...] = ()
     failure_modes: tuple[str, ...] = ()
     performance: Performance = Performance()
     confidence: float
@@ -211,6 +210,11 @@ class Competence:
     relations: tuple[Relation, ...] = ()
     tags: tuple[str, ...] = ()
     authored: Authored | None = None
+
+    @property
+    def required_tools(self) -> tuple[str, ...]:
+        """The tools of its recipe."""
+        return tuple(sorted({step.tool for step in self.recipe}))
 
 
 def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON

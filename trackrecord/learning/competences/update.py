@@ -27,15 +27,27 @@ _MOST_CONDITIONS: Final = 5
 
 
 class RecordAction(StrEnum):
-    """The change that consolidation makes to a record."""
+    """A change of a record, as its history names it."""
 
-    CREATED = "created"
     REINFORCED = "reinforced"
+    # By consolidation.
+    CREATED = "created"
     UPDATED = "updated"
     # Evidence for a record that is retracted or superseded: counted, and nothing else.
     COUNTED = "counted"
     # A rebuild, or amended outcomes, left less evidence than a record needs.
     REMOVED = "removed"
+    # By a person. The record that takes another one's place, and the one that lost it.
+    SUPERSEDES = "supersedes"
+    SUPERSEDED = "superseded"
+    PENALIZED = "penalized"
+    FORKED = "forked"
+    # Stored by hand.
+    ADDED = "added"
+    CONTESTED = "contested"
+    RETRACTED = "retracted"
+    # The record that others were merged into; those are retracted.
+    MERGED = "merged"
 
 
 class NoChange(StrEnum):
@@ -203,7 +215,6 @@ def _followed(signature: Signature, record: Competence) -> Competence:
         record,
         triggers=_triggers_of(tally, record),
         recipe=recipe,
-        required_tools=tuple(sorted({step.tool for step in recipe})),
         failure_modes=failure_modes[:MOST_FAILURE_MODES],
         performance=signature.performance,
     )
