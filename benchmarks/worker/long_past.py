@@ -9,9 +9,8 @@ from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
 from benchmarks.harness.servers import bench_settings, new_postgres_database, postgres_server
 from benchmarks.workloads.outcomes_on_record import JUDGED, PROJECT_ID, SLUG, record_outcomes
-from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
-from trackrecord.learning.patterns.explanation import explain_pattern
+from trackrecord.learning.explanation import explain_criterion, explain_pattern
 from trackrecord.settings.settings import Settings
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading

@@ -15,9 +15,8 @@ from benchmarks.worlds.fleet_prompts import first_handed
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.exploring import Prospect, order
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.documents.presentation import is_recommended
 

@@ -14,8 +14,7 @@ from math import sqrt
 from typing import Any, Final
 
 from trackrecord.learning.advice.assignment import assign
-from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
-from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
+from trackrecord.learning.advice.effect.comparison import SUCCESS, WORTH_KNOWING, compare, effect_of
 from trackrecord.learning.advice.effect.sequence import tasks_for
 from trackrecord.learning.advice.effect.trials import Exposure, Trial, trials_of
 from trackrecord.learning.advice.runs.runs import Run

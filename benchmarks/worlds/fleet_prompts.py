@@ -4,15 +4,13 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from trackrecord.learning.advice.estimates.counting import RunCounts
 from trackrecord.learning.advice.estimates.effects import EffectRun, effects_of
-from trackrecord.learning.advice.estimates.estimates import Effects, Estimates
+from trackrecord.learning.advice.estimates.estimates import Effects, Estimates, RunCounts
 from trackrecord.learning.advice.estimates.posterior import DecayedTally
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.advice.tasks.kinds import Kinds
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.prompt.answers.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.choosing.exposure import exposure_plan_of

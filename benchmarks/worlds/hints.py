@@ -12,7 +12,6 @@ from typing import Any
 
 from trackrecord.learning.advice.hint_effect import (
     EVEN_UNTIL,
-    Aftermath,
     TrialHint,
     TrialPoint,
     compare_points,
@@ -114,5 +113,5 @@ def _points(case: HintCase, chance: random.Random) -> list[TrialPoint]:
                 session=str(session), entry=f"{kind}: {number}", kind=kind, at=float(len(found)),
                 is_given=given, probability=probability,
             )  # fmt: skip
-            found.append(TrialPoint(hint, Aftermath(resumed, not resumed)))
+            found.append(TrialPoint(hint, resumed, not resumed))
     return found[: case.points]

@@ -19,9 +19,8 @@ from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.learning.numbers.speaker_names import TOKEN
 from trackrecord.learning.numbers.speakers import SpeakerCounts
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.answers.rankings_answer import Rankings

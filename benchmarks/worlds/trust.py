@@ -12,9 +12,8 @@ from statistics import median
 from typing import Any, Final
 
 from trackrecord.learning.numbers.speakers import CapRules, SpeakerCounts
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 
 _MATURITY, _ANTIPATTERNS = MaturityRules(), AntiPatternRules()

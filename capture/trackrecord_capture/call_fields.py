@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.learning.advice.runs.failures import error_line
-from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction import redacted, redacted_beginning, redacted_value
 from trackrecord.wire.outcome import CallCheck
 from trackrecord.wire.storable import decoded
 from trackrecord.wire.tried_calls import FOUND_FILES, NO_FILES

@@ -17,7 +17,7 @@ import msgspec
 
 from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
-from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
+from trackrecord.learning.text.redaction import redacted, redacted_beginning
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
 from trackrecord.wire.outcome import ToolCall, encode_body

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord.settings.capture_rules import CaptureRules, leaves_out, mapped_project
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import (

@@ -27,7 +27,6 @@ from sqlalchemy import (
 
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence, competence_id
-from trackrecord.learning.competences.revision import Revised, RevisionAction
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import (
     NoChange,
@@ -165,7 +164,7 @@ class Rewriter:
             for change in by_hand:
                 if change.at == at and record is not None:
                     record = change.applied(record)
-                    revised = Revised(RevisionAction(change.action), record, change.rationale)
+                    revised = RecordUpdate(RecordAction(change.action), record, change.rationale)
                     self._write(signature.id, revised, change.actor, at)
         clear_sums(self.connection, signatures.c.id == signature.id)
         if tally.episodes:
@@ -261,9 +260,7 @@ class Rewriter:
         self._write(signature.id, change, actor, at)
         return None if change.action is RecordAction.REMOVED else change.record
 
-    def _write(
-        self, signature_id: int, change: RecordUpdate | Revised, actor: str, at: float
-    ) -> None:
+    def _write(self, signature_id: int, change: RecordUpdate, actor: str, at: float) -> None:
         signed = SignedChange(signature_id, change)
         write_changes(self.connection, self.project_id, [signed], actor=actor, now=at)
 

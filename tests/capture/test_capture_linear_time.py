@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.growth import grows_by_at_most, repeated
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.call_fields import tool_name
 from trackrecord_capture.outcome import is_answer

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.secrets.kinds import HEX_MARKER, KINDS, MARKER
 from tests.support.secret_texts import HARMLESS, PARTS, SECRET_TEXTS
-from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits
 AROUND = st.text(alphabet="ab \n.,é中'\"", max_size=30)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.capture.made_runs import run_of
 from tests.capture.test_hook_script import assert_silent, door, run
-from trackrecord.artifacts.client import open_artifacts, open_outputs
+from trackrecord.artifacts.client import open_artifacts
 from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.door_address import DoorAddress, read_door, write_door
@@ -43,7 +43,7 @@ def test_an_oversized_output_is_stored_and_its_summary_answered(settings, live):
     """With the command that reads it back, the project and the task."""
     text = replaced(live.hook("opencode", posted(prompt=PROMPT, prompt_id="m1")))
     assert len(text) <= 500
-    (kept,) = open_outputs(settings, "shop").all()
+    (kept,) = open_artifacts(settings, "shop").all()
     assert open_artifacts(settings, "shop").get(kept.id) == FLOOD.encode()
     assert text.startswith(f"[output kept as artifact {kept.id}: log, ")
     assert re.search(r"\nRead it: .*artifacts get --project shop ID --lines 1:100 ", text)
@@ -56,7 +56,7 @@ def test_an_oversized_output_is_stored_and_its_summary_answered(settings, live):
 def test_the_command_reads_it_back_in_another_shell(settings, live):
     """Wherever the agent stands, and whatever its own settings are."""
     text = replaced(live.hook("opencode", posted(cwd="/src/my shop")))
-    (kept,) = open_outputs(settings, "my shop").all()
+    (kept,) = open_artifacts(settings, "my shop").all()
     command = re.search("Read it: (.*) --lines 1:100 ", text)[1].replace(" ID", f" {kept.id}")
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
     done = subprocess.run(
@@ -73,7 +73,7 @@ def test_the_task_is_remembered_where_the_hook_of_the_output_does_not_say_it(set
     ))  # fmt: skip
     live.hook("claude-code", posted(prompt_id="p1"))
     live.hook("claude-code", posted(prompt_id="p2", output=FLOOD + "x"))
-    unknown, known = sorted(each.task_id for each in open_outputs(settings, "shop").all())
+    unknown, known = sorted(each.task_id for each in open_artifacts(settings, "shop").all())
     assert unknown == ""
     assert known.startswith("task:")
 

@@ -34,7 +34,7 @@ def known_record(some_id, signal, tool="a", *, at=NOW):
     return Competence(
         id=some_id, project="default", skill_name=f"skill:{tool}", signature=tool,
         triggers=(TriggerCounts(signal, None, 2, 0),), recipe=(RecipeStep(1, tool, {}),),
-        required_tools=(tool,), failure_modes=(), performance=Performance(2, 0), confidence=0.8,
+        failure_modes=(), performance=Performance(2, 0), confidence=0.8,
         salience=1.0, lifecycle=Lifecycle(30, 0.1, 0.0, at), created_at=at, updated_at=at,
     )  # fmt: skip
 

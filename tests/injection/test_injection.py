@@ -48,7 +48,7 @@ from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers

@@ -32,7 +32,7 @@ from tests.injection.paths import (
 )
 from tests.support.no_tls import NO_TLS
 from trackrecord.learning.text.inert import one_line, visible
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord_cli.main import run as run_command
 from trackrecord_door import page as page_package
 from trackrecord_door.page.rendering import HEADERS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import AntiPatternRules, is_inverted
 
 RULES = AntiPatternRules()
 

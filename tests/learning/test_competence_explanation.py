@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.learning.test_following import RULES, created, tally
-from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.competences.record import Performance, Relation
 from trackrecord.learning.competences.rules import Status
+from trackrecord.learning.explanation import explain_competence
 from trackrecord.learning.numbers.decay import DAY
 
 

@@ -164,7 +164,7 @@ def test_they_are_found():
     """In all packages, also in tables."""
     names = set(expressions().values())
     assert len(names) > 200
-    assert ("trackrecord.learning.text.redaction.detectors", "OPTIONS") in names
+    assert ("trackrecord.learning.text.redaction", "OPTIONS") in names
 
 
 @pytest.mark.parametrize("package", PACKAGES)

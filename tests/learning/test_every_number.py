@@ -15,11 +15,16 @@ from trackrecord.learning.criteria.weights import (
     criterion_standing,
 )
 from trackrecord.learning.outcomes.scoring import ScoringRules, score_outcome, verdict_of
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules, maturity_of
+from trackrecord.learning.patterns.maturity import (
+    AntiPatternRules,
+    Maturity,
+    MaturityRules,
+    is_inverted,
+    maturity_of,
+)
 from trackrecord.learning.patterns.texts import (
-    Inversion,
+    PatternWording,
     TextRules,
     warning,
 )
@@ -88,7 +93,7 @@ def told(rules: ErrorRules) -> object:
 
 
 def worded(rules: TextRules) -> object:
-    inversion = Inversion("w" * 500, Evidence(1, 0, 4, succeeded=1))
+    inversion = PatternWording("w" * 500, Maturity.DEPRECATED, Evidence(1, 0, 4, succeeded=1))
     return [warning(inversion, language, rules=rules) for language in ("en", "zh")]
 
 

@@ -7,18 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.growth import grows_by_at_most
-from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import (
     CriteriaRules,
     CriterionEvidence,
     criterion_standing,
 )
-from trackrecord.learning.numbers.counterfactual import smallest_count
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.explanation import explain_criterion, explain_pattern, smallest_count
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.explanation import explain_pattern
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.documents.presentation import present_pattern
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
-from trackrecord.learning.competences.fallbacks import fallbacks_among
-from trackrecord.learning.competences.record import Competence, TriggerCounts
+from trackrecord.learning.competences.record import Competence, TriggerCounts, fallbacks_among
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import (
     NoChange,

@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import STRATEGIES
-from trackrecord.learning.strategies.identity import ANTI_PREFIX, anti_id, pattern_id_of
-from trackrecord.learning.text.slug import MAX_ID_LENGTH, MAX_SLUG_LENGTH, slug_of_words
+from trackrecord.learning.text.slug import (
+    ANTI_PREFIX,
+    MAX_ID_LENGTH,
+    MAX_SLUG_LENGTH,
+    anti_id,
+    pattern_id_of,
+    slug_of_words,
+)
 from trackrecord.wire.outcome_scorer import recogniser_of
 
 slug_of = recogniser_of(Rules()).slug_of

@@ -18,7 +18,7 @@ from trackrecord.learning.competences.episodes.signatures import tools_of
 from trackrecord.learning.memories.comparison import compare
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning
+from trackrecord.learning.patterns.texts import PatternWording, pattern_line, warning
 from trackrecord.learning.strategies.catalogue import as_phrase
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import slug_of_words
@@ -67,7 +67,9 @@ WORK: dict[str, Callable[[str], object]] = {
     "retry_text": told,
     "slug_of_words": slug_of_words,
     "tools_of": tools_of,
-    "warning": lambda text: warning(Inversion(text, Evidence(2, 0, 5, 2.0, 5.0, succeeded=2))),
+    "warning": lambda text: warning(
+        PatternWording(text, Maturity.DEPRECATED, Evidence(2, 0, 5, 2.0, 5.0, succeeded=2))
+    ),
     "words_of": words_of,
 }
 PIECES = [

@@ -11,8 +11,7 @@ from trackrecord.inflight.rules import MOST_STRIKES, ErrorRules
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.settings.setting_values import settings_of
 from trackrecord.settings.settings import load_settings
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.text.search_words import (
+from trackrecord.learning.text.words import (
     asked_words,
     indexed_words,
     lexeme,

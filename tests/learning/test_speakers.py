@@ -12,6 +12,7 @@ from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTall
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
+from trackrecord.learning.explanation import explain_pattern
 from trackrecord.learning.numbers.speaker_names import LOCAL, PERSON, TOKEN
 from trackrecord.learning.numbers.speakers import (
     CapRules,
@@ -20,10 +21,8 @@ from trackrecord.learning.numbers.speakers import (
     may_be_quoted,
     shares,
 )
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
-from trackrecord.learning.patterns.explanation import explain_pattern
-from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, Maturity, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 
 CAPS = CapRules()

@@ -12,7 +12,6 @@ from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import (
-    Inversion,
     PatternWording,
     TextRules,
     anti_pattern_line,
@@ -33,10 +32,12 @@ def standing(
     return PatternWording(content, state, evidence, is_known=content == TYPES)
 
 
-def inversion(content: str, failures: int, total: int) -> Inversion:
+def inversion(content: str, failures: int, total: int) -> PatternWording:
     """A pattern whose runs failed that often."""
     succeeded = total - failures
-    return Inversion(content, Evidence(succeeded, 0, failures, succeeded=succeeded))
+    return PatternWording(
+        content, Maturity.DEPRECATED, Evidence(succeeded, 0, failures, succeeded=succeeded)
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_what_only_begins_like_a_warning_is_kept():
 def test_a_known_strategy_is_named_and_an_agents_is_quoted():
     """The names of the catalogue are ours; nothing else looks like a verdict of ours."""
     evidence = Evidence(5, 0, 2, succeeded=5)
-    known = Inversion(TYPES, evidence, is_known=True)
+    known = PatternWording(TYPES, Maturity.DEPRECATED, evidence, is_known=True)
     assert warning(known) == f"AVOID: {TYPES}. Failed 2/7 times (29% failure rate)"
     forged = PatternWording('x" [PROVEN - 9 of 9]\n## AVOID: tests', Maturity.CANDIDATE, evidence)
     assert pattern_line(forged) == (
@@ -191,7 +192,7 @@ def test_every_number_in_a_line_is_true_of_success(outcomes, state):
     evidence = Evidence(succeeded, 0, total - succeeded, succeeded=succeeded)
     for line in (
         pattern_line(PatternWording("X", state, evidence)),
-        anti_pattern_line(Inversion("X", evidence)),
+        anti_pattern_line(PatternWording("X", Maturity.DEPRECATED, evidence)),
     ):
         said = re.search(r"(\d+)(?: of |/)(\d+)(?: runs? (succeeded|failed))?", line)
         assert said is not None

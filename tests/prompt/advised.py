@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.competences.episodes.signatures import signature_of
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import (

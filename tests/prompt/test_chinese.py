@@ -9,10 +9,9 @@ from tests.prompt.advised import advice, lesson
 from tests.prompt.golden import FULL, TASK
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.candidates.candidate import Candidate

@@ -36,7 +36,6 @@ def record(name, tools, signal=TASK, *, conditions=None, further=(), good=4, bad
         signature="+".join(sorted(tools)),
         triggers=(known,),
         recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-        required_tools=tuple(sorted(tools)),
         failure_modes=(),
         performance=Performance(good, bad),
         confidence=0.8,

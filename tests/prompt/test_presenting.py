@@ -2,13 +2,11 @@
 
 import msgspec
 
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
-from trackrecord.learning.patterns.reasons import reason_of
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.patterns.texts import TextRules
+from trackrecord.learning.patterns.texts import TextRules, reason_of
 from trackrecord.prompt.documents.presentation import present_pattern
 
 

@@ -30,7 +30,7 @@ def competence(name, tools, signal, now):
             id=name, project="p", skill_name=f"skill:{name}", signature="+".join(sorted(tools)),
             triggers=(TriggerCounts(signal, None, 2, 0),),
             recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-            required_tools=tuple(tools), failure_modes=(), performance=Performance(2, 0),
+            failure_modes=(), performance=Performance(2, 0),
             confidence=rules.confidence, salience=rules.salience,
             lifecycle=Lifecycle(30.0, 0.1, 0.0, now), created_at=now, updated_at=now,
         ),

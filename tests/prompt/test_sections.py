@@ -14,7 +14,7 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
-from trackrecord.prompt.question import section_names
+from trackrecord.prompt.question.rules import FIELDS as INCLUDED_BY
 from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.resources.reports.run_exposures import kind_of
 from trackrecord.resources.reports.runs import HandedKind
@@ -73,7 +73,7 @@ def test_each_prefix_is_that_of_a_section_and_a_kind_of_what_is_handed_out():
 
 def test_each_section_has_a_name_to_include_it_by():
     """The names are read by agents that do not import the sections."""
-    assert tuple(FIELDS) == section_names.FIELDS
+    assert tuple(FIELDS) == INCLUDED_BY
 
 
 @pytest.mark.parametrize("field", OF_RANKINGS)

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, exposure_plan_of

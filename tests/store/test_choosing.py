@@ -30,7 +30,7 @@ def record(some_id, *, confidence=0.8, good=2, bad=0, days=0.0, signals=("x",), 
     return Competence(
         id=some_id, project="default", skill_name="skill:a", signature="a",
         triggers=tuple(map(TriggerCounts, signals)), recipe=(RecipeStep(1, "a", {}),),
-        required_tools=("a",), failure_modes=(), performance=Performance(good, bad),
+        failure_modes=(), performance=Performance(good, bad),
         confidence=confidence, salience=1.0,
         lifecycle=Lifecycle(30, 0.1, 0.0, None if days is None else NOW - days * DAY),
         created_at=NOW, updated_at=NOW, **fields,

@@ -7,8 +7,7 @@ from structlog.testing import capture_logs
 from tests.store.teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.numbers.decay import DecayRules, HalfLives
 from trackrecord.learning.outcomes.scoring import ScoringRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, Maturity, MaturityRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.criteria.sums import read_criteria

@@ -15,8 +15,7 @@ import redis
 
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis.rights import refusals
-from trackrecord.redis.roles import LEARNER, dangerous_samples
+from trackrecord.redis.roles import LEARNER, dangerous_samples, refusals
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

@@ -85,7 +85,7 @@ def test_what_became_of_each_failure_is_read_from_its_session(
     worker.drain.run()
     found = effect_of(engine)
     assert (found.points, found.waiting) == (3, 1)
-    means = {each.measure: (each.given.mean, each.withheld.mean) for each in found.overall}
+    means = {each.measure.name: (each.given.mean, each.withheld.mean) for each in found.overall}
     assert means["resumed"] == (1.0, 0.0)
     assert means["repeated"] == (0.0, 1.0)
 

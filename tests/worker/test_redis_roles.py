@@ -19,8 +19,7 @@ from tests.worker.working import (
     until,
 )
 from trackrecord.redis.client import agent_client, worker_client
-from trackrecord.redis.rights import refusals
-from trackrecord.redis.roles import ROLES, dangerous_samples
+from trackrecord.redis.roles import ROLES, dangerous_samples, refusals
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app

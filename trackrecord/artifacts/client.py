@@ -20,7 +20,6 @@ from .contents import as_bytes, characters_of, keep
 from .notes import note_of
 from .output_records import OutputRecords
 from .pages import PAGE_BYTES, Page, Range, RetrievedBytes, RetrievedText, note_retrieval, page_of
-from .store import ArtifactStore
 from .summary.summaries import READING, Description, describe, reading, summary
 
 if TYPE_CHECKING:
@@ -75,25 +74,19 @@ def store_output(
     rules = settings.artifacts
     kept = keep(data, rules.max_bytes)
     told = describe(data, kept)
-    artifact_id = open_artifacts(settings, project).put(kept.data)
+    artifacts = open_artifacts(settings, project)
+    artifact_id = artifacts.put(kept.data)
     if command is None:
         other = None if project in (None, settings.project) else project
         command = reading(other) or READING
     text = summary(artifact_id, told, rules.summary_chars, command)
     noted = note_of(task_id, tool, told.kind, text)
-    open_outputs(settings, project).note(artifact_id, noted)
+    artifacts.note(artifact_id, noted)
     return StoredOutput(artifact_id, told, text)
 
 
-def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStore:
-    """Return the artifacts of a project, by default the settings' project."""
-    return ArtifactStore(
-        settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
-    )
-
-
-def open_outputs(settings: AgentSettings, project: str | None) -> OutputRecords:
-    """Open the artifacts of a project, with their notes."""
+def open_artifacts(settings: AgentSettings, project: str | None) -> OutputRecords:
+    """Return the artifacts of a project with their notes, by default of the settings' project."""
     return OutputRecords(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
     )

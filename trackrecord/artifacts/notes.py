@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.learning.text.inert import bounded
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 
 from .folder import inner_folder, names_in, open_file, write_whole
 

@@ -2,13 +2,9 @@
 
 import fcntl
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-
-from trackrecord.process.folders import folder_name
 
 from .folder import inner_folder, names_in, opened_folder
 from .notes import (
@@ -49,29 +45,8 @@ class OutputRecord:
     summary: str = ""
 
 
-class OutputRecords:
-    """The stored outputs of one project.
-
-    Args:
-        home: TRACKRECORD_HOME.
-        project: the project's name, with any characters.
-        retention_s: after how many seconds an artifact may be forgotten.
-        clock: returns seconds since the epoch.
-    """
-
-    def __init__(
-        self,
-        home: Path,
-        project: str,
-        *,
-        retention_s: float,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._home = home
-        self._folder = folder_name(project)
-        self._store = ArtifactStore(home, project, retention_s=retention_s, clock=clock)
-        self._retention_s = retention_s
-        self._clock = clock
+class OutputRecords(ArtifactStore):
+    """The artifacts of one project, with the notes on the outputs that they are."""
 
     def note(self, artifact_id: str, note: ArtifactNote) -> None:
         """Store a note about a stored artifact.
@@ -94,7 +69,7 @@ class OutputRecords:
         noted = self._noted()
         outputs = [
             self._output(entry, each)
-            for entry in self._store.entries()
+            for entry in self.entries()
             for each in noted.get(entry.id, [None])
         ]
         return sorted(outputs, key=_newest_first)
@@ -114,7 +89,7 @@ class OutputRecords:
         with (
             suppress(FileNotFoundError),
             self._notes(task_id, make=False) as notes,
-            self._opened() as folder,
+            self._opened(make=False) as folder,
         ):
             for each in notes_in(notes, most):
                 entry = entry_in(folder, each.artifact)
@@ -143,7 +118,7 @@ class OutputRecords:
         noted: dict[str, list[Noted | None]] = {}
         with (
             suppress(FileNotFoundError),
-            self._opened() as folder,
+            self._opened(make=False) as folder,
             inner_folder(folder, NOTES) as notes,
         ):
             for task in names_in(notes):
@@ -167,7 +142,7 @@ class OutputRecords:
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[int]:
-        with self._opened() as folder:
+        with self._opened(make=False) as folder:
             fcntl.flock(folder, how)
             try:
                 yield folder
@@ -178,11 +153,6 @@ class OutputRecords:
     def _notes(self, task_id: str, *, make: bool) -> Iterator[int]:
         names = (FOLDER, self._folder, NOTES, folder_of(task_id))
         with opened_folder(self._home, *names, make=make) as folder:
-            yield folder
-
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
-        with opened_folder(self._home, FOLDER, self._folder, make=False) as folder:
             yield folder
 
 

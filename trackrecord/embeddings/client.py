@@ -58,7 +58,7 @@ def embed(endpoint: EmbeddingEndpoint, texts: Sequence[str]) -> list[Vector]:
     except ImportError:
         message = "httpx is not installed: pip install 'trackrecord[embeddings]'"
         raise EndpointAway(message) from None
-    from trackrecord.learning.text.redaction.redact import redacted_beginning
+    from trackrecord.learning.text.redaction import redacted_beginning
 
     texts = [redacted_beginning(text, _MOST_CHARS) for text in texts]
     try:

@@ -45,7 +45,7 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
 
     def without_secrets(self) -> "ErrorReport":
         """Return the report with the secrets in its texts replaced."""
-        from trackrecord.learning.text.redaction.redact import redacted  # slow to import
+        from trackrecord.learning.text.redaction import redacted  # slow to import
 
         return msgspec.structs.replace(
             self,

@@ -1,6 +1,7 @@
 """The tasks in flight of one project, in Redis. Every change is one step there."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
 
@@ -109,12 +110,9 @@ class InFlightStore:
     def _resolve(self, digest: str, error_id: str) -> bool:
         key = self._keys.task_in_flight(digest, self._project)
         member = f"{digest}:{self._project}"
-        try:
-            return bool(
-                self._client.eval(RESOLVE, 2, key, self._keys.changed_tasks, error_id, member)
-            )
-        except (redis.RedisError, OSError) as error:
-            raise unavailable(error) from error
+        keys = key, self._keys.changed_tasks
+        with _or_unavailable():
+            return bool(self._client.eval(RESOLVE, 2, *keys, error_id, member))
 
     def find(self, wanted: ErrorFilter) -> list[TaskError]:
         """Return the matching stored errors, those that happened last first.
@@ -141,7 +139,7 @@ class InFlightStore:
 
     def _tasks(self, ask: Callable[[Any, str], object]) -> Iterator[tuple[str, Any]]:
         """Yield the digest of each task, and the answer to its query."""
-        try:
+        with _or_unavailable():
             digests: Any = self._client.zrevrange(self._keys.tasks_in_flight(self._project), 0, -1)
             remaining = iter(digests)
             while some := [digest.decode() for digest in islice(remaining, _TASKS_AT_ONCE)]:
@@ -150,8 +148,6 @@ class InFlightStore:
                         ask(pipe, self._keys.task_in_flight(digest, self._project))
                     answers: list[Any] = pipe.execute()
                 yield from zip(some, answers, strict=True)
-        except (redis.RedisError, OSError) as error:
-            raise unavailable(error) from error
 
     def forget(self, task: str) -> bool:
         """Delete everything about a task; return whether there was anything.
@@ -163,10 +159,8 @@ class InFlightStore:
             ServerUnavailable: Redis cannot be reached or refuses writes.
         """
         given = common_arguments(self._keys, self._project, task, self._rules)
-        try:
+        with _or_unavailable():
             return bool(self._client.eval(FORGET, 4, *given, ""))
-        except (redis.RedisError, OSError) as error:
-            raise unavailable(error) from error
 
     def read(self, task_id: str) -> TaskInFlight:
         """Return the recorded errors and attempts of a task, empty for an unknown task.
@@ -180,10 +174,8 @@ class InFlightStore:
         """
         digest = task_digest(checked_task_id(task_id))
         key = self._keys.task_in_flight(digest, self._project)
-        try:
+        with _or_unavailable():
             answer: Any = self._client.hgetall(key)
-        except (redis.RedisError, OSError) as error:
-            raise unavailable(error) from error
         if not answer:
             return TaskInFlight()
         # A task that was recorded by an earlier version does not say which one it is.
@@ -202,13 +194,10 @@ def write_reports(
     Raises:
         ServerUnavailable: Redis cannot be reached or refuses a report; others may be in.
     """
-    try:
-        with client.pipeline(transaction=False) as pipe:
-            for project, report in reports:
-                _queue(pipe, keys, project, report, rules)
-            answers = pipe.execute(raise_on_error=False)
-    except (redis.RedisError, OSError) as error:
-        raise unavailable(error) from error
+    with _or_unavailable(), client.pipeline(transaction=False) as pipe:
+        for project, report in reports:
+            _queue(pipe, keys, project, report, rules)
+        answers = pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
             raise unavailable(answer) from answer
@@ -251,15 +240,7 @@ def common_arguments(
 
 
 def _body(report: ErrorReport) -> bytes:
-    kept = _Kept(
-        type=report.type,
-        message=report.message,
-        at=report.at,
-        stack_trace=report.stack_trace,
-        tool_name=report.tool_name,
-        context=report.context,
-    )
-    return msgspec.json.encode(kept)
+    return msgspec.json.encode(msgspec.convert(report, _Kept, from_attributes=True))
 
 
 def task_of(fields: TaskFields) -> TaskInFlight:
@@ -280,18 +261,10 @@ def task_of(fields: TaskFields) -> TaskInFlight:
 
 
 def _error_from(error_id: str, body: bytes, *, resolved: bool) -> TaskError:
-    kept = _decoder.decode(body)
-    known: dict[str, ErrorType] = {kind: kind for kind in ERROR_TYPES}
-    return TaskError(
-        id=error_id,
-        type=known.get(kept.type, "unknown"),
-        message=kept.message,
-        at=kept.at,
-        stack_trace=kept.stack_trace,
-        tool_name=kept.tool_name,
-        context=kept.context,
-        resolved=resolved,
-    )
+    kept = msgspec.structs.asdict(_decoder.decode(body))
+    named = kept.pop("type")
+    kind: ErrorType = next((each for each in ERROR_TYPES if each == named), "unknown")
+    return TaskError(id=error_id, type=kind, resolved=resolved, **kept)
 
 
 def _strikes(ends: bytes) -> int:
@@ -300,6 +273,14 @@ def _strikes(ends: bytes) -> int:
     for end in ends.split():
         strikes = strikes + 1 if end.startswith(b"F") else 0
     return strikes
+
+
+@contextmanager
+def _or_unavailable() -> Iterator[None]:
+    try:
+        yield
+    except (redis.RedisError, OSError) as error:
+        raise unavailable(error) from error
 
 
 def unavailable(error: Exception) -> ServerUnavailable:

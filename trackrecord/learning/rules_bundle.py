@@ -15,8 +15,7 @@ from .numbers.decay import DecayRules, HalfLives
 from .numbers.speakers import CapRules
 from .outcomes.recorded_rules import RecordedRules
 from .outcomes.scoring import ScoringRules
-from .patterns.antipatterns import AntiPatternRules
-from .patterns.maturity import MaturityRules
+from .patterns.maturity import AntiPatternRules, MaturityRules
 from .patterns.texts import TextRules
 from .strategies.catalogue import Strategy
 

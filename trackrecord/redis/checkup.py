@@ -13,8 +13,7 @@ from trackrecord.settings.server_urls import without_password
 from .client import agent_client, client_without_credentials
 from .keys import Keys
 from .problems import explain_redis_error
-from .rights import refusals
-from .roles import AGENT, dangerous_samples
+from .roles import AGENT, dangerous_samples, refusals
 from .shards import all_shards, server_of, servers_of
 from .versions import ServerVersion, version_of_info
 

@@ -47,24 +47,29 @@ class Keys:
         return own_id if self.number is None else f"{own_id}{_SHARD_MARK}{self.number}"
 
     @property
+    def _shard(self) -> str:
+        """What begins the keys of one shard."""
+        return self.prefix
+
+    @property
     def outcomes(self) -> str:
         """The stream that outcomes travel on."""
-        return f"{self.prefix}:outcomes"
+        return f"{self._shard}:outcomes"
 
     @property
     def dead(self) -> str:
         """The stream of dead letters."""
-        return f"{self.prefix}:dead"
+        return f"{self._shard}:dead"
 
     @property
     def dead_size(self) -> str:
         """Return the key of the number of dead letters and of their bytes."""
-        return f"{self.prefix}:dead:size"
+        return f"{self._shard}:dead:size"
 
     @property
     def clock(self) -> str:
         """The time by Redis's clock at which workers last looked for entries to take over."""
-        return f"{self.prefix}:clock"
+        return f"{self._shard}:clock"
 
     @property
     def workers(self) -> str:
@@ -127,7 +132,7 @@ class Keys:
     @property
     def changed_tasks(self) -> str:
         """The tasks in flight that changed since the text for their retry was written."""
-        return f"{self.prefix}:in-flight:changed"
+        return f"{self._shard}:in-flight:changed"
 
     def retry(self, task_id: str, project: str) -> str:
         """Return what any client can read before a retry; SHA-256 is known in every language."""
@@ -183,29 +188,9 @@ class ShardedKeys(Keys):
         return self.prefix.partition(":")[0]
 
     @property
-    def outcomes(self) -> NoReturn:
-        """There are several."""
-        raise _ambiguous()
-
-    @property
-    def dead(self) -> NoReturn:
-        """There are several."""
-        raise _ambiguous()
-
-    @property
-    def dead_size(self) -> NoReturn:
-        """There are several."""
-        raise _ambiguous()
-
-    @property
-    def clock(self) -> NoReturn:
-        """There are several."""
-        raise _ambiguous()
-
-    @property
-    def changed_tasks(self) -> NoReturn:
-        """There are several."""
-        raise _ambiguous()
+    def _shard(self) -> NoReturn:
+        message = "there are several shards: go through `shards`, or name a project with `of`"
+        raise ValueError(message)
 
 
 def keys_below(prefix: str, shards: int, *, in_cluster: bool) -> Keys:
@@ -235,7 +220,3 @@ def split_mark(marked_id: str) -> tuple[str, int | None]:
 
 def _numbered(prefix: str, number: int) -> Keys:
     return Keys(f"{prefix}:{{{number}}}", number)
-
-
-def _ambiguous() -> ValueError:
-    return ValueError("there are several shards: go through `shards`, or name a project with `of`")

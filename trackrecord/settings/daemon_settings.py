@@ -15,8 +15,7 @@ from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.numbers.speakers import CapRules
 from trackrecord.learning.outcomes.gate import BenchmarkRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.texts import TextRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy, strategies_by_slug

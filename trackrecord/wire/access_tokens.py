@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Final
 
 PREFIX: Final = "trk_"
-# Redaction knows this form, see learning/text/redaction/detectors.py.
+# Redaction knows this form, see learning/text/redaction.py.
 _FORM: Final = re.compile(rf"{PREFIX}([0-9a-f]{{12}})_[0-9a-f]{{48}}")
 _ID_BYTES: Final = 6
 _SECRET_BYTES: Final = 24

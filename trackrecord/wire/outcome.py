@@ -380,12 +380,17 @@ def _is_utf8(body: bytes) -> bool:
     return True
 
 
+def without_value(reason: str) -> str:
+    """Return a decoder's reason without the value that it quotes; the field is named last."""
+    if not reason.startswith("Invalid enum value"):
+        return reason
+    _, _, field = reason.rpartition(" - at ")
+    return f"Not one of the allowed values - at {field}"
+
+
 def _reason(error: msgspec.MsgspecError, text: str) -> str:
     """Return the error in a body, without repeating any of its content."""
-    message = str(error)
-    if message.startswith("Invalid enum value"):  # the value is quoted, the field is named last
-        _, _, field = message.rpartition(" - at ")
-        return f"Not one of the allowed values - at {field}"
+    message = without_value(str(error))
     if isinstance(error, msgspec.ValidationError):
         return message
     proper = _UP_TO_LONE_SURROGATE.match(text)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.text.redaction.redact import is_plain, redacted, redacted_value
+from trackrecord.learning.text.redaction import is_plain, redacted, redacted_value
 
 # Each level is two calls, of the thousand that Python allows.
 _DEEPEST: Final = 200

@@ -200,7 +200,7 @@ def _launcher(program: str, arguments: bytes) -> str:
 def _read(error: str) -> tuple[str, str]:
     """Return the template of an error, and its significant line, redacted and inert."""
     # Its patterns take long to compile, and who only reads runs needs none of them.
-    from trackrecord.learning.text.redaction.redact import redacted
+    from trackrecord.learning.text.redaction import redacted
 
     error = without_hints(error)
     if len(error) > _LONGEST_ERROR:

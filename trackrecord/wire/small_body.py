@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from .outcome import MAX_BODY_BYTES
+from .outcome import MAX_BODY_BYTES, without_value
 
 _Body = TypeVar("_Body")
 _UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
@@ -72,13 +72,5 @@ class SmallForm(Generic[_Body]):
         except RecursionError:
             message = f"the {self.what} is nested too deeply"
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            message = f"invalid {self.what}: {_without_value(str(error))}"
+            message = f"invalid {self.what}: {without_value(str(error))}"
         raise self.refusal(message)
-
-
-def _without_value(reason: str) -> str:
-    """Return a decoder's reason without the value that it quotes; the field is named last."""
-    if not reason.startswith("Invalid enum value"):
-        return reason
-    _, _, field = reason.rpartition(" - at ")
-    return f"Not one of the allowed values - at {field}"

@@ -252,7 +252,7 @@ def _about(said: bytes) -> tuple[str, str]:
         return "", ""
     if not arguments.line:
         return "", _file(arguments.file)
-    from trackrecord.learning.text.redaction.redact import redacted_beginning
+    from trackrecord.learning.text.redaction import redacted_beginning
 
     command = redacted_beginning(arguments.line, _LONGEST_LINE)
     return command, "" if command else _file(arguments.file)
@@ -268,6 +268,6 @@ def _file(path: str) -> str:
     """Return a path as it may be told; "" for none, and for a very long one."""
     if not path or len(path) > _LONGEST_LINE:
         return ""
-    from trackrecord.learning.text.redaction.redact import redacted
+    from trackrecord.learning.text.redaction import redacted
 
     return one_line(without_home(redacted(path)), _LONGEST_LINE)

@@ -11,7 +11,7 @@ import msgspec
 
 from trackrecord.learning.advice.moments.wording import usual_text
 from trackrecord.learning.text.inert import identifier
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.documents.advice_document import AdviceDocument

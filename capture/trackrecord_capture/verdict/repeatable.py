@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence, Set
 from typing import Final, Literal
 
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord.wire.outcome import CallCheck
 
 from ..agent_run import AgentRun, RunCall

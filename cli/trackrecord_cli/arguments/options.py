@@ -229,7 +229,7 @@ def format_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def _section(name: str) -> str:
-    from trackrecord.prompt.question.section_names import checked_sections
+    from trackrecord.prompt.question.rules import checked_sections
 
     checked_sections((name,))
     return name

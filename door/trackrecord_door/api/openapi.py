@@ -25,7 +25,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedPattern,
     RankedProcedure,
 )
-from trackrecord.prompt.question.section_names import FIELDS
+from trackrecord.prompt.question.rules import FIELDS
 from trackrecord.resources.declaration.docstrings import read_docstring
 from trackrecord.resources.declaration.resource import (
     Answer,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from trackrecord.learning.outcomes.gate import CHECKS
-from trackrecord.prompt.question.section_names import ACCEPTED
+from trackrecord.prompt.question.rules import ACCEPTED
 from trackrecord.resources.declaration.checks import Argument, Share, Text
 from trackrecord.resources.declaration.docstrings import read_docstring
 

@@ -100,7 +100,7 @@ def remember(
         TrackrecordError: it is not a memory, or it was dropped.
     """
     from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
-    from trackrecord.learning.text.redaction.redact import redacted
+    from trackrecord.learning.text.redaction import redacted
     from trackrecord.wire.memory import checked_text
 
     text = checked_text(redacted(arguments.text), max_chars=MAX_TEXT_CHARS)
@@ -123,7 +123,7 @@ def report_outcome(
     Raises:
         TrackrecordError: it is not an outcome, or it was dropped.
     """
-    from trackrecord.learning.text.redaction.redact import redacted
+    from trackrecord.learning.text.redaction import redacted
 
     texts = {
         "instruction": arguments.task,

@@ -23,7 +23,7 @@ from tests.capture.conformance.trace_tellers import (
     TraceTeller,
 )
 from tests.support.secret_texts import PARTS, SECRET_TEXTS
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body
 

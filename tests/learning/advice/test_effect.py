@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+from trackrecord.learning.advice.effect.comparison import (
+    EffectReport,
+    conclusion,
+    effect_of,
+)
 from trackrecord.learning.advice.effect.sequence import interval_around, tasks_for
-from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.advice.effect.trials import Exposure, trials_of
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.resources.reports.run_exposures import is_followed

@@ -15,9 +15,9 @@ from trackrecord.learning.advice.moments.calls import (
 )
 from trackrecord.learning.advice.moments.commands import (
     CommandState,
+    command_id,
     commands_of,
 )
-from trackrecord.learning.advice.moments.dismissed import command_id
 from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments, encode_moments
 from trackrecord.learning.advice.moments.hints import (
     HintKind,

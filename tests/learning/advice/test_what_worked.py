@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from tests.learning.advice.histories import run
-from trackrecord.learning.advice.estimates.counting import recipes_among, usual_orders
+from trackrecord.learning.advice.estimates.estimates import recipes_among, usual_orders
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 
 

@@ -5,11 +5,9 @@ import dataclasses
 import pytest
 
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.prompt.candidates.candidate import Candidate
+from trackrecord.prompt.candidates.candidate import Candidate, read_candidates
 from trackrecord.prompt.candidates.rank import rank
-from trackrecord.prompt.candidates.read import read_candidates
-from trackrecord.prompt.question.partial_rules import rules_from
-from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.question.rules import ContextRules, rules_from
 
 FULL = Candidate(
     id="d1", kind="decision", text="Use one queue", tokens=9, priority=2, content_type="code",

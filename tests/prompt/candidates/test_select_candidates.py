@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rank import Ranking, rank
-from trackrecord.prompt.candidates.select import select
-from trackrecord.prompt.candidates.tokenizer import DOUBTS_MOST
+from trackrecord.prompt.candidates.select import DOUBTS_MOST, select
 from trackrecord.prompt.question.rules import ContextRules
 
 RULES = ContextRules()

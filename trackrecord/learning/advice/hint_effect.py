@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, isfinite, sqrt
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
-from .effect.comparison import ArmMean, Measure, fewest_tasks
+from .effect.comparison import ArmMean, Comparison, Measure, fewest_tasks
 from .effect.sequence import ALPHA, Interval, interval_around, tasks_for
 from .estimates.effects import NO_EFFECT, EffectRun, effects_of
 from .moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
@@ -74,47 +74,24 @@ class TrialHint(msgspec.Struct, frozen=True, kw_only=True):
         return 0.0 < self.probability < 1.0
 
 
-class Aftermath(msgspec.Struct, frozen=True):
-    """The calls after a failure in its session, in figures.
+class TrialPoint(NamedTuple):
+    """A hint of the trial with what became of the failure in its session.
 
     Attributes:
+        hint: the hint.
         resumed: whether this kind of check ran, or the tool worked, within five calls.
         repeated: whether the same call failed again.
     """
 
+    hint: TrialHint
     resumed: bool
     repeated: bool
 
 
-@dataclass(frozen=True)
-class TrialPoint:
-    """A hint of the trial with what became of the failure."""
-
-    hint: TrialHint
-    aftermath: Aftermath
-
-
 HintMeasure = Literal["resumed", "repeated"]
-_MEASURES: Final[tuple[HintMeasure, ...]] = ("resumed", "repeated")
-
-
-@dataclass(frozen=True)
-class HintComparison:
-    """Failures that were answered beside those that were not.
-
-    Attributes:
-        measure: what is compared.
-        given: the points with the hint.
-        withheld: those without.
-        difference: with - without; None where there is only one arm.
-        interval: its confidence sequence at this moment.
-    """
-
-    measure: HintMeasure
-    given: ArmMean
-    withheld: ArmMean
-    difference: float | None = None
-    interval: Interval = Interval()  # noqa: RUF009 - frozen
+_MEASURES: Final[Mapping[HintMeasure, Measure]] = {
+    name: Measure(name, lambda _run: None, share=True) for name in get_args(HintMeasure)
+}
 
 
 @dataclass(frozen=True)
@@ -128,7 +105,7 @@ class HintEffect:
         needed: how many more points show a difference of 35 in four of five projects.
     """
 
-    overall: tuple[HintComparison, ...] = ()
+    overall: tuple[Comparison, ...] = ()
     points: int = 0
     waiting: int = 0
     needed: int = 0
@@ -146,9 +123,9 @@ def hint_effect_of(hints: Iterable[TrialHint], runs: Iterable[TriedRun]) -> Hint
         return HintEffect()
     sessions = runs_by_session(runs, {each.session for each in distinct.values()})
     points = [
-        TrialPoint(hint, found)
+        found
         for _, hint in sorted(distinct.items(), key=lambda item: item[0])
-        if (found := aftermath_of(hint, sessions[hint.session])) is not None
+        if (found := point_of(hint, sessions[hint.session])) is not None
     ]
     overall = tuple(compare_points(points, name) for name in _MEASURES)
     return HintEffect(overall, len(distinct), len(distinct) - len(points), _needed(overall[0]))
@@ -165,7 +142,7 @@ def runs_by_session(
     return found
 
 
-def aftermath_of(hint: TrialHint, runs: Sequence[TriedRun]) -> Aftermath | None:
+def point_of(hint: TrialHint, runs: Sequence[TriedRun]) -> TrialPoint | None:
     """Return what became of a failure; None while its session is not on record.
 
     Args:
@@ -181,7 +158,8 @@ def aftermath_of(hint: TrialHint, runs: Sequence[TriedRun]) -> Aftermath | None:
         for call in run.calls
         if call.at > since and (call.failed or call.ran or call.checks)
     ]
-    return Aftermath(
+    return TrialPoint(
+        hint,
         resumed=any(_overcomes(call, hint) for call in islice(later, _SOON)),
         repeated=any(call.failed and hint.key in keys_of(call) for call in later),
     )
@@ -195,7 +173,7 @@ def _overcomes(call: TriedCall, hint: TrialHint) -> bool:
     return call.ran and call.tool == hint.tool
 
 
-def compare_points(points: Sequence[TrialPoint], measure: HintMeasure) -> HintComparison:
+def compare_points(points: Sequence[TrialPoint], measure: HintMeasure) -> Comparison:
     """Compare points with a hint and points without, in one measure.
 
     Args:
@@ -208,29 +186,25 @@ def compare_points(points: Sequence[TrialPoint], measure: HintMeasure) -> HintCo
             f"{each.hint.kind} {each.hint.probability}",
             ("given",) if each.hint.is_given else (),
             1.0,
-            getattr(each.aftermath, measure),
+            getattr(each, measure),
         )
         for each in points
     ).get("given", NO_EFFECT)
+    compared = _MEASURES[measure]
     if not found.is_known:
-        return HintComparison(measure, given, withheld)
-    interval = Interval()
-    if _are_enough(given, withheld):
+        return Comparison(compared, given, withheld)
+    interval, needed = Interval(), fewest_tasks(compared, given, withheld)
+    if given.tasks >= needed[0] and withheld.tasks >= needed[1]:
         interval = interval_around(found.difference, found.error, _SPREAD, ALPHA, _TUNED_TO)
-    return HintComparison(measure, given, withheld, found.difference, interval)
-
-
-def _are_enough(given: ArmMean, withheld: ArmMean) -> bool:
-    needed = fewest_tasks(Measure("", lambda _run: None, share=True), given, withheld)
-    return given.tasks >= needed[0] and withheld.tasks >= needed[1]
+    return Comparison(compared, given, withheld, found.difference, interval)
 
 
 def _arm(points: Sequence[TrialPoint], measure: HintMeasure, *, is_given: bool) -> ArmMean:
-    found = [getattr(each.aftermath, measure) for each in points if each.hint.is_given is is_given]
+    found = [getattr(each, measure) for each in points if each.hint.is_given is is_given]
     return ArmMean(len(found), sum(found) / len(found)) if found else ArmMean()
 
 
-def _needed(resumed: HintComparison) -> int:
+def _needed(resumed: Comparison) -> int:
     """Return how many more points show a difference of 35 in four of five projects."""
     known = resumed.given.tasks + resumed.withheld.tasks
     withheld = 1.0 - probability_of(known)

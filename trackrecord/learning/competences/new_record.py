@@ -6,7 +6,8 @@ learnt.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -19,20 +20,20 @@ from .episodes.triggers import read_conditions
 from .record import (
     Authored,
     Competence,
-    Performance,
     RecipeStep,
     TriggerCounts,
     competence_id,
     recipe_of,
     skill_name,
 )
-from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle
+from .rules import MAX_TOOLS, MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, begun
 
 # As on the wire.
 _Signal = Annotated[str, Meta(min_length=1, max_length=1024)]
 _Name = Annotated[str, Meta(min_length=1, max_length=256)]
 _Text = Annotated[str, Meta(min_length=1, max_length=1000)]
 _UNSTORABLE: Final = re.compile(r"[\0\ud800-\udfff]")
+_NUL_OR_SURROGATE: Final = "a text has a NUL character or a lone surrogate"
 _MOST_STEPS: Final = 256
 
 
@@ -132,18 +133,10 @@ def new_record(
         signature=signature,
         triggers=triggers,
         recipe=recipe,
-        required_tools=tuple(sorted(set(order))),
         failure_modes=new.failure_modes,
-        performance=Performance(),
         confidence=rules.confidence if new.confidence is None else new.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=half_life,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=now,
-            pinned=new.pinned,
-        ),
+        lifecycle=replace(begun(rules, now, pinned=new.pinned), half_life_days=half_life),
         created_at=now,
         updated_at=now,
         tags=new.tags,
@@ -165,21 +158,25 @@ def _require_fitting(new: NewCompetence, rules: CompetenceRules) -> None:
             len(new.failure_modes) <= MOST_FAILURE_MODES,
             f"there are at most {MOST_FAILURE_MODES} failure modes",
         ),
-        (not _UNSTORABLE.search(_all_text(new)), "a text has a NUL character or a lone surrogate"),
     ):
         if not holds:
-            said = f"the competence record cannot be stored: {message}"
-            raise InvalidRevision(said)
+            raise _unstorable(message)
+
+
+def _unstorable(why: object) -> InvalidRevision:
+    return InvalidRevision(f"the competence record cannot be stored: {why}")
 
 
 def _without_spaces(value: Any) -> Any:  # noqa: ANN401 - any JSON
     """Return JSON whose texts have no spaces around them, as the tools of episodes have none."""
     if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise _unstorable(_NUL_OR_SURROGATE)
         return value.strip()
     if isinstance(value, (list, tuple)):
         return [_without_spaces(each) for each in value]
     if isinstance(value, dict):
-        return {name: _without_spaces(each) for name, each in value.items()}
+        return {_without_spaces(name): _without_spaces(each) for name, each in value.items()}
     return value
 
 
@@ -199,26 +196,9 @@ def _trigger(given: NewTrigger | str) -> TriggerCounts:
     try:
         return TriggerCounts(given.signal, read_conditions(given.conditions))
     except InvalidRequest as error:
-        message = f"the competence record cannot be stored: {error}"
-        raise InvalidRevision(message) from None
+        raise _unstorable(error) from None
 
 
 def _schema(new: NewCompetence, number: int) -> dict[str, str]:
     step = new.tools[number - 1]
     return {} if isinstance(step, str) else step.args_schema
-
-
-def _all_text(new: NewCompetence) -> str:
-    return "".join(_texts(msgspec.to_builtins(new)))
-
-
-def _texts(value: Any) -> Iterable[str]:  # noqa: ANN401 - any JSON
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield str(name)
-            yield from _texts(each)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _texts(each)

@@ -5,13 +5,15 @@ Recipes: the steps of a procedure, from the order in which it usually succeeds.
 `typical_order` chooses among the orders that `tally` counts and that the store keeps in
 `competences/signature_counts`: a choice by anything else needs both. `update` writes the recipe
 into a record with its next episodes, and the benchmarks use it, too.
+
+Fallbacks: which other record to try where one fails.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from .conditions import UNKNOWN, Fit, KnownTrigger, fit_of_record, values_of
 from .episodes.checks import is_check
@@ -194,11 +196,10 @@ class Competence:
     project: str
     skill_name: str
     signature: str
-    triggers: tuple[TriggerCounts, ...]
-    recipe: tuple[RecipeStep, ...]
-    required_tools: tuple[str, ...]
-    failure_modes: tuple[str, ...]
-    performance: Performance
+    triggers: tuple[TriggerCounts, ...] = ()
+    recipe: tuple[RecipeStep, ...] = ()
+    failure_modes: tuple[str, ...] = ()
+    performance: Performance = Performance()
     confidence: float
     salience: float
     lifecycle: Lifecycle
@@ -209,6 +210,11 @@ class Competence:
     relations: tuple[Relation, ...] = ()
     tags: tuple[str, ...] = ()
     authored: Authored | None = None
+
+    @property
+    def required_tools(self) -> tuple[str, ...]:
+        """The tools of its recipe."""
+        return tuple(sorted({step.tool for step in self.recipe}))
 
 
 def fit_of_competence(record: Competence, conditions: Any, task: str | None) -> Fit:  # noqa: ANN401 - any JSON
@@ -233,3 +239,46 @@ def skill_name(signature: str) -> str:
 def signature_of_skill(name: str) -> str:
     """Return the signature of a skill's name."""
     return name.removeprefix(_SKILL)
+
+
+def fallbacks_among(records: Iterable[Competence]) -> dict[str, tuple[str, ...]]:
+    """Return the fallbacks of each record among the records of its project, by id.
+
+    A record fails at a trigger that set off at least one of its failed episodes. A fallback is
+    another active record with the same trigger signal that succeeded there at least once, and at a
+    higher rate. The highest rate comes first, then more successes, then the lower id; at most
+    five are named.
+    """
+    records = tuple(records)
+    rivals = _by_signal(record for record in records if record.status is Status.ACTIVE)
+    return {record.id: _fallbacks(record, rivals) for record in records}
+
+
+_MOST: Final = 5
+_Rivals = dict[str, list[tuple[str, TriggerCounts]]]
+
+
+def _by_signal(records: Iterable[Competence]) -> _Rivals:
+    rivals: _Rivals = defaultdict(list)
+    for record in records:
+        for trigger in record.triggers:
+            if trigger.success_count > 0:
+                rivals[trigger.signal].append((record.id, trigger))
+    return rivals
+
+
+def _fallbacks(record: Competence, rivals: _Rivals) -> tuple[str, ...]:
+    best: dict[str, tuple[float, int]] = {}
+    for trigger in record.triggers:
+        if trigger.failure_count == 0:
+            continue
+        own_rate = _rate(trigger)
+        for rival_id, rival in rivals.get(trigger.signal, ()):
+            standing = (-_rate(rival), -rival.success_count)
+            if rival_id != record.id and _rate(rival) > own_rate:
+                best[rival_id] = min(standing, best.get(rival_id, standing))
+    return tuple(sorted(best, key=lambda rival_id: (*best[rival_id], rival_id))[:_MOST])
+
+
+def _rate(trigger: TriggerCounts) -> float:
+    return success_rate(trigger.success_count, trigger.failure_count)

@@ -6,9 +6,7 @@ alone; what outcomes credited is added by the reader.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import reduce
-from itertools import groupby
 from math import isfinite
 from typing import Any
 
@@ -25,43 +23,11 @@ from .record import (
     recipe_of,
     skill_name,
 )
-from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Lifecycle, Status
+from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Status, begun
 
 MAX_TEXT = 1000
 SUPERSEDES = "supersedes"
 CONTESTED_BY = "contested_by"
-
-
-class RevisionAction(StrEnum):
-    """A person's change to a record, as its history names it."""
-
-    REINFORCED = "reinforced"
-    PENALIZED = "penalized"
-    # The record that takes another one's place, and the one that lost it.
-    SUPERSEDES = "supersedes"
-    SUPERSEDED = "superseded"
-    FORKED = "forked"
-    # Stored by hand.
-    ADDED = "added"
-    CONTESTED = "contested"
-    RETRACTED = "retracted"
-    # The record that others were merged into; those are retracted.
-    MERGED = "merged"
-
-
-@dataclass(frozen=True)
-class Revised:
-    """One record as a revision leaves it.
-
-    Attributes:
-        action: what was done.
-        record: the record as it is from now on.
-        rationale: why, in one line, for its history.
-    """
-
-    action: RevisionAction
-    record: Competence
-    rationale: str
 
 
 @dataclass(frozen=True)
@@ -186,24 +152,21 @@ def fork(
     So its performance starts at zero, and it does not contradict its own episodes.
     """
     require_alive(origin)
-    recipe = origin.recipe if changes.tools is None else _recipe(changes.tools, origin)
     return Competence(
         id=new_id,
         project=origin.project,
         skill_name=_given(changes.skill_name, origin.skill_name),
         signature=origin.signature,
         triggers=tuple(
-            TriggerCounts(each.signal, each.conditions, further_conditions=each.further_conditions)
+            replace(each, success_count=0, failure_count=0)
             for each in (
                 origin.triggers
                 if changes.triggers is None
                 else map(TriggerCounts, changes.triggers)
             )
         ),
-        recipe=recipe,
-        required_tools=_tools_of(recipe),
+        recipe=origin.recipe if changes.tools is None else _recipe(changes.tools, origin),
         failure_modes=origin.failure_modes,
-        performance=Performance(),
         confidence=_given(changes.confidence, origin.confidence),
         salience=rules.salience,
         lifecycle=replace(
@@ -221,8 +184,8 @@ def fork(
 
 def merge(
     rules: CompetenceRules, sources: Sequence[Competence], new_id: str, *, now: float
-) -> tuple[Competence, tuple[Competence, ...]]:
-    """Merge several records into a new one; return it and the retracted sources.
+) -> Competence:
+    """Return the record that several ones are merged into.
 
     Recipe, signature and confidence are those of the source with the highest success rate, of
     several the one with more successes, then the lowest id. Performance is summed, triggers too;
@@ -236,31 +199,23 @@ def merge(
     """
     _require_distinct(sources)
     leader = min(sources, key=_leads_by)
-    merged = Competence(
+    return Competence(
         id=new_id,
         project=leader.project,
         skill_name=skill_name(leader.signature),
         signature=leader.signature,
         triggers=_joined_triggers(sources),
         recipe=leader.recipe,
-        required_tools=leader.required_tools,
         failure_modes=_joined(each.failure_modes for each in sources)[:MOST_FAILURE_MODES],
         performance=reduce(Performance.plus, (each.performance for each in sources)),
         confidence=leader.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=rules.half_life_days,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=now,
-            pinned=any(each.lifecycle.pinned for each in sources),
-        ),
+        lifecycle=begun(rules, now, pinned=any(each.lifecycle.pinned for each in sources)),
         created_at=now,
         updated_at=now,
         relations=tuple(Relation(DERIVED_FROM, each.id) for each in sources),
         tags=_joined(each.tags for each in sources),
     )
-    return merged, tuple(retract(each, now=now) for each in sources)
 
 
 def _require_distinct(sources: Sequence[Competence]) -> None:
@@ -282,20 +237,17 @@ def _leads_by(record: Competence) -> tuple[float, int, str]:
 
 
 def _joined_triggers(sources: Iterable[Competence]) -> tuple[TriggerCounts, ...]:
-    triggers = sorted(
-        (trigger for each in sources for trigger in each.triggers),
-        key=lambda trigger: (trigger.signal, -trigger.count),
-    )
-    summed = []
-    for _, group in groupby(triggers, key=lambda trigger: trigger.signal):
-        alike = list(group)
-        summed.append(
-            replace(
-                alike[0],
-                success_count=sum(each.success_count for each in alike),
-                failure_count=sum(each.failure_count for each in alike),
-            )
+    by_signal: dict[str, list[TriggerCounts]] = {}
+    for trigger in (trigger for each in sources for trigger in each.triggers):
+        by_signal.setdefault(trigger.signal, []).append(trigger)
+    summed = (
+        replace(
+            max(alike, key=lambda each: each.count),
+            success_count=sum(each.success_count for each in alike),
+            failure_count=sum(each.failure_count for each in alike),
         )
+        for alike in by_signal.values()
+    )
     return tuple(sorted(summed, key=lambda trigger: (-trigger.count, trigger.signal)))
 
 
@@ -304,10 +256,6 @@ def _recipe(tools: Iterable[str], origin: Competence) -> tuple[RecipeStep, ...]:
     known = {step.tool: step.args_schema for step in origin.recipe}
     steps = recipe_of(tuple(tools), {}, max_arguments=1)
     return tuple(replace(step, args_schema=known.get(step.tool, {})) for step in steps)
-
-
-def _tools_of(recipe: Iterable[RecipeStep]) -> tuple[str, ...]:
-    return tuple(sorted({step.tool for step in recipe}))
 
 
 def _joined(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:

@@ -86,6 +86,17 @@ class Lifecycle:
     pinned: bool = False
 
 
+def begun(rules: CompetenceRules, at: float | None, *, pinned: bool = False) -> Lifecycle:
+    """Return the lifecycle that a new record begins with.
+
+    Args:
+        rules: its numbers.
+        at: when the record was last reinforced, seconds since the epoch.
+        pinned: whether its salience is kept from decaying.
+    """
+    return Lifecycle(rules.half_life_days, rules.reinforcement_gain, rules.min_salience, at, pinned)
+
+
 def salience_now(salience: float, lifecycle: Lifecycle, now: float) -> float:
     """Return max(min_salience, salience·0.5^(days since last_reinforced_at / half-life)).
 

@@ -18,7 +18,7 @@ from .record import (
     skill_name,
     typical_order,
 )
-from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
+from .rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules, begun, reinforced
 
 # Of one trigger; those of one kind of task are few.
 # Of each tool in a recipe, the most frequent ones.
@@ -27,15 +27,27 @@ _MOST_CONDITIONS: Final = 5
 
 
 class RecordAction(StrEnum):
-    """The change that consolidation makes to a record."""
+    """A change of a record, as its history names it."""
 
-    CREATED = "created"
     REINFORCED = "reinforced"
+    # By consolidation.
+    CREATED = "created"
     UPDATED = "updated"
     # Evidence for a record that is retracted or superseded: counted, and nothing else.
     COUNTED = "counted"
     # A rebuild, or amended outcomes, left less evidence than a record needs.
     REMOVED = "removed"
+    # By a person. The record that takes another one's place, and the one that lost it.
+    SUPERSEDES = "supersedes"
+    SUPERSEDED = "superseded"
+    PENALIZED = "penalized"
+    FORKED = "forked"
+    # Stored by hand.
+    ADDED = "added"
+    CONTESTED = "contested"
+    RETRACTED = "retracted"
+    # The record that others were merged into; those are retracted.
+    MERGED = "merged"
 
 
 class NoChange(StrEnum):
@@ -174,19 +186,9 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
         project=signature.project,
         skill_name=skill_name(signature.name),
         signature=signature.name,
-        triggers=(),
-        recipe=(),
-        required_tools=(),
-        failure_modes=(),
-        performance=Performance(),
         confidence=rules.confidence,
         salience=rules.salience,
-        lifecycle=Lifecycle(
-            half_life_days=rules.half_life_days,
-            reinforcement_gain=rules.reinforcement_gain,
-            min_salience=rules.min_salience,
-            last_reinforced_at=_last_use(tally, now),
-        ),
+        lifecycle=begun(rules, _last_use(tally, now)),
         created_at=now,
         updated_at=now,
     )
@@ -213,7 +215,6 @@ def _followed(signature: Signature, record: Competence) -> Competence:
         record,
         triggers=_triggers_of(tally, record),
         recipe=recipe,
-        required_tools=tuple(sorted({step.tool for step in recipe})),
         failure_modes=failure_modes[:MOST_FAILURE_MODES],
         performance=signature.performance,
     )

@@ -4,10 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..numbers.checks import require, require_positive, require_ratio
-from ..numbers.tolerance import (
-    count_at_least,
-    ratio_above,
-)
+from ..numbers.tolerance import count_at_least, ratio_above
 from ..numbers.verdict_counts import VerdictCounts
 from ..outcomes.scoring import Verdict
 

@@ -1,4 +1,7 @@
-"""Maturity: how far a pattern can be trusted, derived from its evidence when it is read."""
+"""Maturity: how far a pattern can be trusted, derived from its evidence when it is read.
+
+A pattern that keeps failing is turned into a warning, an anti-pattern.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from typing import TYPE_CHECKING
 from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.tolerance import (
     COUNT,
+    RATIO,
     count_at_least,
     ratio_above,
+    ratio_at_least,
     ratio_below,
 )
 from ..numbers.wilson import wilson_interval
@@ -158,3 +163,42 @@ def base_score(evidence: Evidence) -> float:
 def pattern_score(rules: MaturityRules, evidence: Evidence, state: Maturity) -> float:
     """Return the score for ranking: the cautious success rate times the state's multiplier."""
     return base_score(evidence) * rules.multiplier(state)
+
+
+@dataclass(frozen=True)
+class AntiPatternRules:
+    """The rules for inverting a pattern.
+
+    Attributes:
+        min_observations: number of tasks, undecayed, that a pattern needs before it can become an
+            anti-pattern.
+        failure_share: share of failed tasks, undecayed, from which a pattern becomes an
+            anti-pattern.
+    """
+
+    min_observations: int = 3
+    failure_share: float = 0.6
+
+    def __post_init__(self) -> None:
+        require(self.min_observations >= 1, "min_observations must be at least 1")
+        require_ratio("failure_share", self.failure_share)
+        require(
+            self.failure_share > RATIO,
+            "failure_share must be above 0",
+        )
+
+
+def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
+    """Return whether the counts make an anti-pattern, no source beyond its share.
+
+    The tasks must fail; helpful feedback can speak for the pattern all the same.
+    """
+    return (
+        evidence.observations >= rules.min_observations
+        and _reaches(rules, *evidence.tasks_heard)
+        and _reaches(rules, *evidence.verdicts_heard)
+    )
+
+
+def _reaches(rules: AntiPatternRules, failures: float, total: float) -> bool:
+    return total > 0 and ratio_at_least(failures / total, rules.failure_share)

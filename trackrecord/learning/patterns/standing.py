@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 
-from ..strategies.identity import anti_id
-from .antipatterns import AntiPatternRules, is_inverted
+from ..text.slug import anti_id
 from .decisions import Decision, DecisionAction
 from .evidence import Evidence
 from .maturity import (
+    AntiPatternRules,
     Maturity,
     MaturityRules,
     base_score,
     in_comparison,
+    is_inverted,
     is_little,
     maturity_of,
     pattern_score,

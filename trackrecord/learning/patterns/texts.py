@@ -1,17 +1,20 @@
 """The texts about patterns in a prompt, in English and in Chinese.
 
 The name of a known strategy stands as it is; what an agent wrote stands in quotation marks, as an
-agent's. A line stands for one pattern, so that
-a caller with a budget can choose lines and add the headings of the sections that remain.
+agent's. A line stands for one pattern, so that a caller with a budget can choose lines and add the
+headings of the sections that remain.
 
 The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
 what the outcomes say of their success. The state follows from them, weighed by age and source.
+A reason is one line on a pattern's standing; `explain` tells more.
 """
+
+from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
@@ -20,6 +23,10 @@ from ..text.language import Language
 from .decisions import Decision
 from .evidence import Evidence
 from .maturity import Maturity
+
+if TYPE_CHECKING:
+    # Agents that ask for Chinese do without.
+    from .standing import Standing
 
 # What begins a warning in any content, whatever the settings say.
 _WARNING_PREFIX: Final = r"(?:avoid|do not|never|避免)\s*[:：]"
@@ -85,34 +92,21 @@ class PatternWording:
     needs_more: bool = True
 
 
-@dataclass(frozen=True)
-class Inversion:
-    """A pattern that was turned into a warning.
-
-    Attributes:
-        content: what the pattern says, as an agent wrote it.
-        evidence: how its tasks went; at least one.
-        is_known: whether the content is the name of a known strategy, and not an agent's words.
-    """
-
-    content: str
-    evidence: Evidence
-    is_known: bool = False
-
-
-def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+def warning(wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
-    failed = failures(inversion, language, rules=rules)
+    failed = failures(wording, language, rules=rules)
     if language == "zh":
         return f"{rules.warning_prefix_zh}{failed}"
     return f"{rules.warning_prefix} {failed}"
 
 
-def failures(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+def failures(
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
+) -> str:
     """Return the counts behind a warning: "<content>. Failed 5/7 times (71% failure rate)"."""
-    content = _without_warning(one_line(inversion.content, DEFAULT_LIMIT), rules)
-    content = _shown(content.rstrip(_PERIODS), language, is_known=inversion.is_known)
-    evidence = inversion.evidence
+    content = _without_warning(one_line(wording.content, DEFAULT_LIMIT), rules)
+    content = _shown(content.rstrip(_PERIODS), language, is_known=wording.is_known)
+    evidence = wording.evidence
     failed, total = evidence.failed, evidence.observations
     rate = percent(failed, total)
     if language == "zh":
@@ -137,10 +131,10 @@ def _without_warning(content: str, rules: TextRules) -> str:
 
 
 def anti_pattern_line(
-    inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN
+    wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """Return the line of one anti-pattern."""
-    return f"- {warning(inversion, language, rules=rules)}"
+    return f"- {warning(wording, language, rules=rules)}"
 
 
 def pattern_line(wording: PatternWording, language: Language = "en") -> str:
@@ -239,3 +233,53 @@ _WORDS: Final[dict[Language, dict[str, str]]] = {
         Maturity.DEPRECATED: "已弃用 - {},避免使用",
     },
 }
+
+
+def reason_of(standing: Standing, language: Language = "en") -> str:
+    """Return why a pattern is warned of, or why it is in its state.
+
+    Args:
+        standing: where the pattern stands.
+        language: of the line; what a person gave as the reason stays as it was written.
+    """
+    evidence, decision = standing.evidence, standing.decision
+    if decision is None:
+        return counted_reason(evidence, language, inverted=standing.is_inverted)
+    decided = _of_decision(decision, standing.state, language)
+    if not standing.is_inverted:
+        return decided
+    share = counted_reason(evidence, language, inverted=True)
+    return f"{share};{decided}" if language == "zh" else f"{share}; {decided}"
+
+
+def counted_reason(evidence: Evidence, language: Language, *, inverted: bool) -> str:
+    """Return the reason that follows from the counts alone.
+
+    Args:
+        evidence: the counts.
+        language: of the line.
+        inverted: whether the pattern is turned into a warning.
+    """
+    return _of_inversion(evidence, language) if inverted else _of_state(evidence, language)
+
+
+def _of_inversion(evidence: Evidence, language: Language) -> str:
+    failed, total = evidence.failed, evidence.observations
+    share = percent(failed, total)
+    if language == "zh":
+        return f"{total}个中{failed}个失败({share}%)"
+    return f"{failed} of {total} failed ({share}%)"
+
+
+def _of_decision(decision: Decision, state: Maturity, language: Language) -> str:
+    actor, why = one_line(decision.actor), one_line(decision.reason)
+    if language == "zh":
+        return f"由{actor}人工设为{STATES_ZH[state]}" + (f":{why}" if why else "")
+    return f"{state} by hand, by {actor}" + (f": {why}" if why else "")
+
+
+def _of_state(evidence: Evidence, language: Language) -> str:
+    helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
+    if language == "zh":
+        return f"衰减后{helpful:.2f}个有益,{harmful:.2f}个有害"
+    return f"{helpful:.2f} helpful, {harmful:.2f} harmful after decay"

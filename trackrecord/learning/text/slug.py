@@ -1,4 +1,10 @@
-"""Slugs: names without letter case, punctuation and width of characters."""
+"""Slugs: names without letter case, punctuation and width of characters; they are ids of patterns.
+
+Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
+named "anti-foo" is known as "anti_foo". An underscore occurs nowhere else in a slug, so
+"anti_foo" (a pattern), "anti-foo" (the anti-pattern of "foo") and "anti-anti_foo" (the
+anti-pattern of "anti_foo") are three things and stay three things.
+"""
 
 import re
 import unicodedata
@@ -56,3 +62,13 @@ def _shortened(slug: str) -> str:
     digest = sha256(slug.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
     head = slug[: MAX_SLUG_LENGTH - _DIGEST_LENGTH - 1].rstrip("-")
     return f"{head}-{digest}"
+
+
+def anti_id(pattern_id: str) -> str:
+    """Return the id of a pattern's anti-pattern."""
+    return ANTI_PREFIX + pattern_id
+
+
+def pattern_id_of(some_id: str) -> str:
+    """Return the id of the pattern behind an id: an anti-pattern's pattern, else the id itself."""
+    return some_id.removeprefix(ANTI_PREFIX)

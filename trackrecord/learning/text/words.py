@@ -1,10 +1,15 @@
-"""Words: compare tool names, triggers and task texts without a language model."""
+"""Words: compare and find tool names, triggers and texts without a language model.
+
+One function takes texts apart for both databases, so that neither's own idea of a word matters, and
+nothing that somebody wrote ever stands in a query: a word becomes a lexeme of letters and digits.
+"""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from math import sqrt
 from operator import add
+from typing import Final
 
 from .width import one_width
 
@@ -62,3 +67,64 @@ def overlap(a: frozenset[str], b: frozenset[str]) -> float:
     """Return |A∩B|/√(|A|·|B|) of two sets, neither of which is empty (Ochiai 1957)."""
     # Most texts share no word with a task, and a prompt is compared with hundreds.
     return 0.0 if a.isdisjoint(b) else len(a & b) / sqrt(len(a) * len(b))
+
+
+# Longer words are cut: their beginnings tell them apart.
+_MOST_CHARS: Final = 48
+_CJK_CHARACTER: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_PLAIN: Final = re.compile(r"[a-z0-9]+")
+# Words that say nothing about a text's subject: a question of only these finds nothing.
+_STOP_WORDS_TEXT: Final = """
+a an and are as at be been but by can do does for from had has have how i if in into is it its me my
+no not of on or our out so than that the their them then there these they this to up was we were
+what when which who why will with you your
+一个 我们 你们 他们 这个 那个 可以 没有 什么 怎么 如何 因为 所以 但是 如果 以及 或者 进行 需要
+"""
+_STOP_WORDS: Final = frozenset(_STOP_WORDS_TEXT.split())
+
+
+def indexed_words(text: str) -> frozenset[str]:
+    """Return the words of a text for the index, with bigrams and single characters of Chinese."""
+    return words_of(text) | frozenset(_CJK_CHARACTER.findall(text))
+
+
+def asked_words(text: str) -> frozenset[str]:
+    """Return the words and bigrams that a question looks for, without stop words."""
+    return words_of(text) - _STOP_WORDS
+
+
+def lexeme(scope: int, word: str) -> str:
+    """Return the lexeme of a word in one project, made of a-z and 0-9 alone.
+
+    The project is a part of it, so that no search can find another project's texts.
+    """
+    word = word[:_MOST_CHARS]
+    if _PLAIN.fullmatch(word):
+        return f"p{scope}w{word}"
+    return f"p{scope}x{word.encode('utf-8', 'surrogatepass').hex()}"
+
+
+def lexemes(scope: int, words: frozenset[str]) -> list[str]:
+    """Return the distinct lexemes of words, in a fixed order."""
+    return sorted({lexeme(scope, word) for word in words})
+
+
+_MOST_CHARS_NAMED: Final = 4000
+_NAME_TOKEN: Final = re.compile(r"[^\W_](?:[\w.+@/-]{0,126}\w)?")
+# `ERESOLVE`, `book_flight`, `notFound`, `vite.config`, `@scope/package`, `utf8`.
+_NAME: Final = re.compile(
+    r"[A-Z0-9]*[A-Z][A-Z0-9]{2,}|.*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|\w[./@+]\w|[a-z]\d).*"
+)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the names of tools, errors, files and packages in a text, case folded.
+
+    Told by their spelling alone, so that a package whose name is a plain word is not among them.
+    """
+    return frozenset(
+        token.casefold()
+        for token in _NAME_TOKEN.findall(text[:_MOST_CHARS_NAMED])
+        # Most words have letters of one case alone, which the pattern takes longer to tell.
+        if not (token.islower() and token.isalpha()) and _NAME.fullmatch(token)
+    )

@@ -1,9 +1,9 @@
 """The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,10 +11,9 @@ from trackrecord.learning.text.language import Language
 
 from ..candidates.candidate import LEARNT_KINDS, Candidate
 from ..candidates.rank import Ranking, Scored, in_order, score_all, score_own
-from ..candidates.sections import SECTIONS, Feed, Section
-from ..candidates.select import Selection, select
-from ..candidates.text import characters_above, render, section_of
-from ..candidates.tokenizer import Tokenizer
+from ..candidates.sections import SECTIONS, Section
+from ..candidates.select import Selection, Tokenizer, select
+from ..candidates.text import characters_before, render, section_of
 from ..choosing.inputs import PromptInputs
 from ..choosing.procedure_choice import ProcedureChoice, choice_of
 from ..question.question import PromptQuestion
@@ -25,20 +24,6 @@ from .learnt_entries import LearntEntries, learnt_of
 if TYPE_CHECKING:
     # Who asks for rankings alone does without.
     from .own_task import TaskCandidate
-
-
-class HasShare(Protocol):
-    """A kind of entry with a share of the budget."""
-
-    @property
-    def field(self) -> str:
-        """Return whose share it is."""
-        ...
-
-    @property
-    def share(self) -> float:
-        """Return the share."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,10 +62,7 @@ class _Shares:
             tokens: what it counts for.
             first: whether the first entry is counted in whatever it takes.
         """
-        if section.name in self._opened:
-            outline = len(section.between)
-        else:
-            outline = characters_above(section, self._language, is_first=not self._opened)
+        outline = characters_before(section, self._language, self._opened)
         taken = self._taken.get(name, 0.0) + tokens + outline * self._ratio
         if taken > share * self._budget and not (first and name not in self._taken):
             return False
@@ -91,7 +73,7 @@ class _Shares:
 
 def by_shares(
     entries: Sequence[Scored],
-    shared: Mapping[int, HasShare],
+    shares: Mapping[int, tuple[str, float]],
     budget: int | None,
     *,
     language: Language,
@@ -104,28 +86,26 @@ def by_shares(
 
     Args:
         entries: best first.
-        shared: by the identity of the candidate, the share of each entry that has one; others
-            stay where they are.
+        shares: by the identity of the candidate, whose share each entry takes, and how large that
+            is; entries without one stay where they are.
         budget: tokens that shares are taken of; None for no shares.
         language: of the headings.
         ratio: tokens per character of headings and separators.
     """
     if budget is None or budget <= 0:
         return Shared(tuple(entries))
-    shares = _Shares(budget, language, ratio)
+    room = _Shares(budget, language, ratio)
     within: list[Scored] = []
     beyond: list[Scored] = []
     history: list[Scored] = []
     over: list[Scored] = []
     for entry in entries:
-        feed = shared.get(id(entry.candidate))
+        own = shares.get(id(entry.candidate))
         section = section_of(entry)
-        if feed is None:
+        if own is None:
             within.append(entry)
             continue
-        has_room = shares.has_room(
-            feed.field, feed.share, section, entry.tokens, first=not section.is_last
-        )
+        has_room = room.has_room(*own, section, entry.tokens, first=not section.is_last)
         if section.is_last:
             (history if has_room else over).append(entry)
         else:
@@ -134,13 +114,13 @@ def by_shares(
 
 
 def capped(
-    shared: Shared, learnt: Mapping[int, HasShare], most: int, *, language: Language, ratio: float
+    shared: Shared, learnt: Collection[int], most: int, *, language: Language, ratio: float
 ) -> Shared:
     """Leave out entries beyond the budget of all learnt entries together.
 
     Args:
         shared: the entries in the order in which they are tried.
-        learnt: by the identity of the candidate, the feed of each learnt entry.
+        learnt: the identities of the candidates of learnt entries.
         most: tokens that all learnt entries may take together.
         language: of the headings.
         ratio: tokens per character of headings and separators.
@@ -283,17 +263,18 @@ def _shared(
 ) -> Shared:
     if budget is None or not ranking.rules.enabled:
         return Shared(ranking.entries)
-    feeds: dict[int, Feed] = {
-        id(each.scored.candidate): each.feed for found in learnt.by_field.values() for each in found
+    of_feeds: dict[int, tuple[str, float]] = {
+        id(each.scored.candidate): (each.feed.field, each.feed.share)
+        for found in learnt.by_field.values()
+        for each in found
     }
     ratio = ranking.rules.markdown_ratio
     room = budget if most_learnt is None else min(budget, most_learnt)
-    with_share: dict[int, HasShare] = {**feeds}
-    with_share |= {id(each.candidate): each.share.of(budget, room) for each in of_task}
-    shared = by_shares(ranking.entries, with_share, room, language=language, ratio=ratio)
+    shares = of_feeds | {id(each.candidate): each.share.of(budget, room) for each in of_task}
+    shared = by_shares(ranking.entries, shares, room, language=language, ratio=ratio)
     if room == budget:
         return shared
-    return capped(shared, feeds, room, language=language, ratio=ratio)
+    return capped(shared, of_feeds, room, language=language, ratio=ratio)
 
 
 def _in_rank(selection: Selection, ranking: Ranking, over: Sequence[Scored]) -> Selection:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -11,17 +11,30 @@ from trackrecord.learning.text.language import Language
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored
 from ..choosing.exposure import AS_THEY_ARE, ExposurePlan, exposure_of
-from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
-from ..choosing.meaning import Meaning, compared_by
+from ..choosing.inputs import USUAL_RULES, Meaning, PromptInputs, PromptRules, compared_by
 from ..documents.labels import label
 from ..documents.rankings_document import ProjectDocuments
 from ..question.question import PromptQuestion
 from .compose import Composition, compose, names_of
 from .own_task import NOTHING_OWN, OwnPart, candidates_of
 from .rankings_answer import PromptAnswer, assigned_by, chosen_in
-from .why_texts import LEFT_OUT
 
 Reason = Literal["budget", "share", "max_candidates", "replaced"]
+# Why a candidate was left out, by its code.
+_LEFT_OUT: Final[dict[Language, dict[Reason, str]]] = {
+    "en": {
+        "budget": "no room in the budget",
+        "share": "no room in the share of its section",
+        "max_candidates": "more candidates were handed in than are ranked",
+        "replaced": "the agent handed in its own",
+    },
+    "zh": {
+        "budget": "预算已满",
+        "share": "所属份额已满",
+        "max_candidates": "候选项超过排名上限",
+        "replaced": "已由代理自己的候选项取代",
+    },
+}
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):
@@ -59,7 +72,7 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
     @property
     def why(self) -> str:
         """Return the reason for leaving it out, in words; "" when it was taken."""
-        return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
+        return "" if self.reason is None else _LEFT_OUT[self.lang][self.reason]
 
 
 @dataclass(frozen=True, kw_only=True)

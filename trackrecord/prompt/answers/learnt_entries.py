@@ -20,11 +20,7 @@ from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offer, SectionOffers, best_first
 from ..documents.advice_document import LessonEntry
 from ..documents.labels import in_language
-from ..documents.rankings_document import (
-    RankedCompetence,
-    RankedFailure,
-    RankedProcedure,
-)
+from ..documents.rankings_document import RankedCompetence, RankedFailure, RankedProcedure
 from ..question.rules import ContextRules
 from ..question.wording import with_own_tools
 

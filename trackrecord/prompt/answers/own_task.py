@@ -14,12 +14,12 @@ from trackrecord.inflight.retry_text import HEADINGS, error_lines, strikes_line
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language, both
-from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.redaction import redacted
 
 from ..candidates.candidate import Candidate
-from ..candidates.tokenizer import Tokenizer
+from ..candidates.select import Tokenizer
 from ..question.question import SectionFilter
-from ..question.section_names import ERRORS, EVIDENCE
+from ..question.rules import ERRORS, EVIDENCE
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.output_records import OutputRecord

@@ -9,8 +9,14 @@ from trackrecord.learning.advice.assignment import Arm
 from trackrecord.wire.exposure import ExposureBody
 
 from ..choosing.exposure import AS_THEY_ARE, ExposurePlan, exposure_of
-from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
-from ..choosing.meaning import ComparedBy, Meaning, compared_by
+from ..choosing.inputs import (
+    USUAL_RULES,
+    ComparedBy,
+    Meaning,
+    PromptInputs,
+    PromptRules,
+    compared_by,
+)
 from ..choosing.procedure_choice import ChosenBy
 from ..documents.advice_document import LessonEntry
 from ..documents.rankings_document import (

@@ -1,4 +1,4 @@
-"""The reasons why a line is in a prompt or not."""
+"""The reasons why a line is in a prompt or not, in English and in Chinese."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -6,14 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import Language, both
 
-from ..candidates.candidate import Candidate
-from ..candidates.sections import FEEDS, SECTIONS, Feed
+from ..candidates.sections import FEEDS, Feed
 from ..choosing.inputs import PromptInputs
-from ..choosing.offer import SectionOffers
+from ..choosing.offer import Basis, SectionOffers
 from ..documents.advice_document import LessonEntry
-from .compose import Composition
+from .compose import Composition, names_of
 from .learnt_entries import (
     MADE_FOR_TASKS,
     Competing,
@@ -22,21 +21,62 @@ from .learnt_entries import (
     signature_of_entry,
     tools_of_entry,
 )
-from .why_texts import (
-    BASES,
-    BEYOND_LIMIT,
-    EXCLUDED,
-    MAY_BE_CHANCE,
-    NEEDS_NAMING,
-    NO_TOOL,
-    OF_ANOTHER,
-    OVER_BUDGET,
-    OVER_SHARE,
-    REFUTED,
-    SECTION_EXCEEDED,
-    SECTION_USED,
-    UNRELATED,
+
+# What an entry's relevance follows from.
+BASES: Final[dict[Language, dict[Basis, str]]] = {
+    "en": {
+        "project": "holds for the project as a whole",
+        "words": "the task's own words name what it is about",
+        "tools": "such tasks use its tools with a probability of {:.0%}",
+        "kinds": "seen in tasks of this kind, relevance {:.0%}",
+        "text": "its text fits the task, similarity {:.0%}",
+        "meaning": "its meaning fits the task, similarity {:.0%}",
+        "votes": "{:.0%} of the votes of similar tasks that succeeded",
+    },
+    "zh": {
+        "project": "适用于整个项目",
+        "words": "任务文字提到了它所说的内容",
+        "tools": "此类任务使用其工具的概率为{:.0%}",
+        "kinds": "见于此类任务,相关度{:.0%}",
+        "text": "文字与任务相符,相似度{:.0%}",
+        "meaning": "含义与任务相符,相似度{:.0%}",
+        "votes": "在成功的类似任务中得票{:.0%}",
+    },
+}
+SECTION_USED: Final = both("; section {} of {} tokens", ";本节占{}/{}个词元")
+# Where a section takes room that no other needs.
+SECTION_EXCEEDED: Final = both(
+    "; section {} tokens, {} beyond its share, which no other section needs",
+    ";本节占{}个词元,超出份额{}个,其他各节不需要",
 )
+OVER_SHARE: Final = both("; no room in its section's share of {:.0%}", ";本节{:.0%}的份额已满")
+OVER_BUDGET: Final = both("; no room in the budget of {} tokens", ";{}个词元的预算已满")
+EXCLUDED: Final = both("excluded", "已排除")
+REFUTED: Final = both(
+    "such tasks otherwise do as well or better, or it may be chance",
+    "此类任务不用它也一样好或更好,或可能只是偶然",
+)
+NO_TOOL: Final = both(
+    "the agent that asks has not got its tools, as far as its runs show",
+    "从运行记录看,提问的代理没有其工具",
+)
+# Of procedures that fail.
+MAY_BE_CHANCE: Final = both(
+    "such tasks fail at times anyway, and so few failures may be chance",
+    "此类任务本来就有失败,这么少的失败可能只是偶然",
+)
+UNRELATED: Final = both("not about this task", "与此任务无关")
+OF_ANOTHER: Final = both(
+    "it is about a tool of another coding agent's own, and only that agent met it",
+    "它涉及另一编程代理自己的工具,且只有该代理遇到过",
+)
+# Of lessons about tools that fail at times.
+NEEDS_NAMING: Final = both(
+    "nothing is known that helps, or it is rare; it is told to tasks that name it",
+    "尚无已知的解决办法,或很少发生;只告知提到它的任务",
+)
+BEYOND_LIMIT: Final = both("beyond the limit of its section", "超出本节的数量上限")
+
 
 _MOST_OTHERS: Final = 10
 # The field of procedures that fail.
@@ -67,12 +107,6 @@ class Why(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
 
 
-def named(candidate: Candidate) -> str:
-    """Return a candidate's id among those of all sections."""
-    # The id of one that stands in another section than its kind's bears the prefix already.
-    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
-
-
 def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
     """Return why each line is in a text, then why the best ten others are not.
 
@@ -88,23 +122,13 @@ def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
     selection = composed.selection
     language = "en" if composed.learnt.known is None else composed.learnt.known.language
     used: dict[str, int] = {}
-    for taken in selection.taken:
-        field = competing[id(taken.candidate)].feed.field
-        used[field] = used.get(field, 0) + taken.tokens
-    inside = [
-        _told(
-            competing[id(each.candidate)],
-            _why_in(competing[id(each.candidate)], used, budget, language),
-        )
-        for each in selection.taken
-    ]
+    taken = [competing[id(each.candidate)] for each in selection.taken]
+    left_out = [competing[id(each.candidate)] for each in selection.left_out[:_MOST_OTHERS]]
+    for each in taken:
+        used[each.feed.field] = used.get(each.feed.field, 0) + each.scored.tokens
+    inside = [_told(each, _why_in(each, used, budget, language)) for each in taken]
     outside = [
-        _told(
-            competing[id(each.candidate)],
-            _why_not(competing[id(each.candidate)], composed, budget, language),
-            is_in=False,
-        )
-        for each in islice(selection.left_out, _MOST_OTHERS)
+        _told(each, _why_not(each, composed, budget, language), is_in=False) for each in left_out
     ]
     more = islice(_others(composed, set(map(_entry_key, competing.values()))), _MOST_OTHERS)
     return (*inside, *sorted((*outside, *more), key=_by_score)[:_MOST_OTHERS])
@@ -121,7 +145,7 @@ def _entry_key(competing: Competing) -> tuple[str, str]:
 def _told(competing: Competing, reason: str, *, is_in: bool = True) -> Why:
     scored = competing.scored
     return Why(
-        named(scored.candidate),
+        names_of([scored])[0],
         competing.feed.field,
         is_in,
         reason,

@@ -8,11 +8,8 @@ from typing import Final, get_args
 
 import msgspec
 
-from ..question import partial_rules
-from ..question.partial_rules import rules_from
-from ..question.rules import ContextRules
-from .candidate import Candidate, ContentType
-from .read import Given, read_candidates
+from ..question.rules import ContextRules, GivenRules, rules_from
+from .candidate import Candidate, ContentType, Given, read_candidates
 from .sections import AS_HANDED_IN, LAST, WEIGHTS
 
 _BY_ORDER: Final = attrgetter("order")
@@ -76,7 +73,7 @@ class Ranking:
         return len(self.beyond)
 
 
-def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranking:
+def rank(candidates: Iterable[Given], config: GivenRules = None) -> Ranking:
     """Rank candidates: pure, for up to `max_candidates` of them in any order.
 
     Of more the first so many are ranked, and the others are named. The order is by score, then by

@@ -3,7 +3,7 @@
 A new section is a row here with its headings, and a module of the texts of its entries. A learnt
 one also has
 
-- a name in `question/section_names`, which is its field in the answer (`answers/rankings_answer`),
+- a name in `question/rules`, which is its field in the answer (`answers/rankings_answer`),
   from which the shape of its entries over HTTP follows;
 - its entries, made ready by the worker: a list of the cached rankings
   (`documents/rankings_document`, worded by `presentation`, filled by

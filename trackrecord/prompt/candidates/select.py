@@ -1,59 +1,164 @@
-"""Selecting: choose the ranked candidates that fit a budget of tokens."""
+"""Selecting: choose the ranked candidates that fit a budget of tokens.
 
-from collections.abc import Sequence
+A caller's own tokenizer need not add up: what it says of two texts together is more or less than
+what it says of each. So nothing is believed that it did not say of the rendered text as a whole;
+estimates only save questions. The candidates are first counted one by one, each once, and as many
+as fit by that estimate are asked for together: as a rule a handful of questions decide about
+hundreds of candidates.
+"""
+
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from math import ceil
 from operator import attrgetter
 from typing import Final
 
+import msgspec
+
 from trackrecord.learning.text.language import Language, known_language
 
 from .rank import Ranking, Scored
-from .text import characters_above, render, section_of
-from .tokenizer import Tokenizer, choose_by_tokenizer
+from .text import characters_before, opening_of, render, section_of
 
-_TOKENS: Final = attrgetter("tokens")
+# Counts the tokens of a text, or gives them as a list.
+Tokenizer = Callable[[str], int | Sized]
+
+# Where two texts meet, a tokenizer may find a token fewer than in each alone. A candidate that is
+# over the budget by more than this, counted alone, is left out without a further question.
+MERGED_MOST: Final = 3
+# And so is every one that is over the budget by less, once so many such questions were asked: a
+# prompt must not wait for hundreds of them.
+DOUBTS_MOST: Final = 32
 
 
-class RatioCount:
-    """The tokens of a text while it is made: its candidates' own, and its outline as Markdown.
+def choose_by_tokenizer(
+    entries: Sequence[Scored], budget: int | None, language: Language, tokenizer: Tokenizer
+) -> tuple[list[Scored], list[Scored], int]:
+    """Choose the entries that fit, by a tokenizer's own counts.
 
-    Adding never makes the count smaller, so that each decision is final at once.
+    The text is within the budget by this tokenizer, whatever tokenizer it is. That nothing is left
+    out which would still fit holds for one that finds no fewer tokens in a longer text, and saves
+    at most `MERGED_MOST` of them by putting a piece between others. Whether a piece fits thanks to
+    such savings alone is asked `DOUBTS_MOST` times at the most.
 
     Args:
+        entries: best first.
+        budget: in tokens; None for no limit.
         language: of the headings.
-        ratio: tokens per character of headings and separators.
+        tokenizer: counts the tokens of a text.
     """
+    # Some tokenizers mark the beginning and the end of whatever they are given.
+    marks = count_with(tokenizer, "")
+    counted = [
+        msgspec.structs.replace(
+            each, tokens=max(0, count_with(tokenizer, each.candidate.text) - marks)
+        )
+        for each in entries
+    ]
+    walk = _Walk(budget, language, tokenizer, marks)
+    at = 0
+    while at < len(counted):
+        at += walk.go_on(counted, at)
+    return walk.taken, walk.left_out, walk.tokens
 
-    def __init__(self, language: Language, ratio: float) -> None:
+
+def count_with(tokenizer: Tokenizer, text: str) -> int:
+    """Return the number of tokens that a tokenizer finds.
+
+    Raises:
+        ValueError: it answers neither a number nor a list.
+    """
+    answer = tokenizer(text)
+    if isinstance(answer, Sized):
+        return len(answer)
+    if isinstance(answer, bool) or not isinstance(answer, int) or answer < 0:
+        message = f"a tokenizer gives a number of tokens, or a list of them, not {answer!r}"
+        raise ValueError(message)
+    return answer
+
+
+class _Walk:
+    """The decisions so far."""
+
+    def __init__(
+        self, budget: int | None, language: Language, tokenizer: Tokenizer, marks: int
+    ) -> None:
+        self._budget = budget
         self._language = language
-        self._ratio = ratio
-        self._outline = 0
-        self._of_candidates = 0
+        self._tokenizer = tokenizer
+        self._marks = marks
         self._opened: set[str] = set()
+        self._outline: dict[str, int] = {}
+        self.taken: list[Scored] = []
+        self.left_out: list[Scored] = []
+        self.tokens = 0
+        self._doubts = 0
 
-    @property
-    def tokens(self) -> int:
-        """Return the token count of the text so far."""
-        return self._of_candidates + ceil(self._outline * self._ratio)
+    def go_on(self, entries: Sequence[Scored], at: int) -> int:
+        """Decide about one entry or more from a place on; answers about how many."""
+        if self._budget is None:
+            self._take(entries[at:], self._count(entries[at:]))
+            return len(entries) - at
+        room = self._budget - self.tokens
+        run = self._fitting(entries, at, room)
+        if not run:
+            is_doubtful = self._estimate(entries[at], self._opened) <= room + MERGED_MOST
+            if not is_doubtful or self._doubts == DOUBTS_MOST:
+                self.left_out.append(entries[at])
+                return 1
+            self._doubts += 1
+            run = 1
+        return self._try(entries[at : at + run], self._budget)
 
-    def has_room_for(self, tokens: int, budget: int | None) -> bool:
-        """Return whether a candidate of so many tokens may fit, its heading apart."""
-        return budget is None or self.tokens + tokens <= budget
+    def _try(self, run: Sequence[Scored], budget: int) -> int:
+        """Take as many of a run as fit together, and leave out the one at which it ends."""
+        tokens = self._count(run)
+        if tokens <= budget:
+            self._take(run, tokens)
+            return len(run)
+        fits, fits_not = 0, len(run)
+        fitting = self.tokens
+        while fits_not - fits > 1:
+            middle = (fits + fits_not) // 2
+            tokens = self._count(run[:middle])
+            if tokens <= budget:
+                fits, fitting = middle, tokens
+            else:
+                fits_not = middle
+        self._take(run[:fits], fitting)
+        self.left_out.append(run[fits])
+        return fits + 1
 
-    def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
-        """Add a candidate if it fits the budget; return whether it did."""
+    def _take(self, more: Sequence[Scored], tokens: int) -> None:
+        self.taken += more
+        self.tokens = tokens
+        self._opened.update(section_of(each).name for each in more)
+
+    def _count(self, more: Sequence[Scored]) -> int:
+        return count_with(self._tokenizer, render((*self.taken, *more), self._language))
+
+    def _fitting(self, entries: Sequence[Scored], at: int, room: int) -> int:
+        """Return how many candidates from a place on fit, by estimates."""
+        opened = set(self._opened)
+        count = 0
+        for entry in entries[at:]:
+            room -= self._estimate(entry, opened)
+            if room < 0:
+                break
+            opened.add(section_of(entry).name)
+            count += 1
+        return count
+
+    def _estimate(self, entry: Scored, opened: set[str]) -> int:
         section = section_of(entry)
-        if section.name in self._opened:
-            more = len(section.between)
-        else:
-            more = characters_above(section, self._language, is_first=not self._opened)
-        of_candidates, outline = self._of_candidates + entry.tokens, self._outline + more
-        if budget is not None and of_candidates + ceil(outline * self._ratio) > budget:
-            return False
-        self._of_candidates, self._outline = of_candidates, outline
-        self._opened.add(section.name)
-        return True
+        is_first = section.name not in opened
+        outline = opening_of(section, self._language) if is_first else section.between
+        if outline not in self._outline:
+            self._outline[outline] = count_with(self._tokenizer, outline) - self._marks
+        return entry.tokens + self._outline[outline]
+
+
+_TOKENS: Final = attrgetter("tokens")
 
 
 def choose_by_ratio(
@@ -67,19 +172,25 @@ def choose_by_ratio(
         language: of the headings.
         ratio: tokens per character of headings and separators.
     """
-    count = RatioCount(language, ratio)
+    opened: set[str] = set()
+    of_candidates = outline = 0
     taken: list[Scored] = []
     left_out: list[Scored] = []
     least = min(map(_TOKENS, entries), default=0)
+    # Adding never makes the count smaller, so that each decision is final at once.
     for place, entry in enumerate(entries):
-        if count.add_if_it_fits(entry, budget):
+        section = section_of(entry)
+        longer = outline + characters_before(section, language, opened)
+        if budget is None or of_candidates + entry.tokens + ceil(longer * ratio) <= budget:
+            of_candidates, outline = of_candidates + entry.tokens, longer
+            opened.add(section.name)
             taken.append(entry)
-        elif count.has_room_for(least, budget):
+        elif of_candidates + ceil(outline * ratio) + least <= budget:
             left_out.append(entry)
         else:
             left_out += entries[place:]
             break
-    return taken, left_out, count.tokens
+    return taken, left_out, of_candidates + ceil(outline * ratio)
 
 
 @dataclass(frozen=True)

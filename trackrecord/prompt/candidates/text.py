@@ -1,6 +1,6 @@
 """The text of a prompt: chosen candidates under the headings of their sections."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from trackrecord.learning.text.language import Language
@@ -19,10 +19,18 @@ def section_of(entry: Scored) -> Section:
     return _PLACES[entry.section]
 
 
-def characters_above(section: Section, language: Language, *, is_first: bool) -> int:
-    """Return how many characters open a section, including the separator before it."""
+def characters_before(section: Section, language: Language, opened: Collection[str]) -> int:
+    """Return how many characters stand in front of a section's next candidate.
+
+    Args:
+        section: the section.
+        language: of the headings.
+        opened: the names of the sections that the text has so far.
+    """
+    if section.name in opened:
+        return len(section.between)
     opening = len(opening_of(section, language))
-    return opening if is_first else opening + len(_BETWEEN_SECTIONS)
+    return opening + len(_BETWEEN_SECTIONS) if opened else opening
 
 
 def opening_of(section: Section, language: Language, *, is_record: bool = False) -> str:

@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.past.votes import Ballots, Recommendation, recommend
@@ -21,16 +21,8 @@ _NEWEST: Final = "newest expectation"
 _PROBABLE: Final = 0.5
 
 
-class SimilarText(NamedTuple):
-    """A past text that a task is similar to.
-
-    Attributes:
-        position: its place in the index.
-        cosine: how similar it is, 0..1.
-    """
-
-    position: int
-    cosine: float
+# The place of a past text in the index, and how similar it is to the task, 0..1.
+_Similar = tuple[int, float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +37,7 @@ class Expectation:
         runs: the runs of the closest past texts.
     """
 
-    similar: tuple[SimilarText, ...] = ()
+    similar: tuple[_Similar, ...] = ()
     tools: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[int, float] = field(default_factory=dict)
     votes: Recommendation = field(default=Recommendation())
@@ -87,7 +79,7 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
         _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
     )
     least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
-    similar = tuple([SimilarText._make(each) for each in votes.similar if each[1] >= least])
+    similar = tuple([each for each in votes.similar if each[1] >= least])
     if not similar:
         return Expectation()
     runs, used = _used_in(advice, similar)
@@ -97,17 +89,17 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
 
 
 def runs_of(
-    advice: AdviceDocument, similar: tuple[SimilarText, ...]
-) -> Iterator[tuple[SimilarText, tuple[str, ...], int, int]]:
-    """Yield, for each text, each of its procedures with its successes and failures.
+    advice: AdviceDocument, similar: tuple[_Similar, ...]
+) -> Iterator[tuple[float, tuple[str, ...], int, int]]:
+    """Yield, for each text, its similarity and each procedure with its successes and failures.
 
     The tools of a rare procedure may be unknown.
     """
     runs, procedures = advice.past_tasks.runs, advice.procedures
-    for each in similar:
-        for position, successes, failures, _, _ in runs[each.position]:
+    for text, cosine in similar:
+        for position, successes, failures, _, _ in runs[text]:
             order = () if position == NO_PROCEDURE else procedures[position].order
-            yield each, order, successes, failures
+            yield cosine, order, successes, failures
 
 
 def _ballots_of(advice: AdviceDocument) -> Ballots:
@@ -119,16 +111,14 @@ def _ballots_of(advice: AdviceDocument) -> Ballots:
     return made
 
 
-def _used_in(
-    advice: AdviceDocument, similar: tuple[SimilarText, ...]
-) -> tuple[int, dict[str, float]]:
+def _used_in(advice: AdviceDocument, similar: tuple[_Similar, ...]) -> tuple[int, dict[str, float]]:
     """Return how many runs similar texts have, and the share of them that each tool has."""
     weights: dict[str, float] = {}
     weight_before = weights.get
     runs, total = 0, 0.0
-    for each, order, successes, failures in runs_of(advice, similar):
+    for cosine, order, successes, failures in runs_of(advice, similar):
         ended = successes + failures
-        weight = each.cosine * ended
+        weight = cosine * ended
         runs += ended
         total += weight
         for tool in order:
@@ -136,14 +126,14 @@ def _used_in(
     return runs, _shares(weights, total)
 
 
-def _kinds_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[int, float]:
+def _kinds_of(advice: AdviceDocument, similar: tuple[_Similar, ...]) -> dict[int, float]:
     if not advice.kinds:
         return {}
     weights: defaultdict[int, float] = defaultdict(float)
     known = _kinds_by_text(advice)
-    for each in similar:
-        if each.position < len(known):
-            weights[known[each.position]] += each.cosine
+    for text, cosine in similar:
+        if text < len(known):
+            weights[known[text]] += cosine
     return _shares(weights, sum(weights.values()))
 
 

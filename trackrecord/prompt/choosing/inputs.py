@@ -1,10 +1,10 @@
-"""The inputs of a prompt: question, documents, rules and the expectation about the task."""
+"""The inputs of a prompt: question, documents, rules, and what is expected of the task."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.conditions import (
@@ -18,20 +18,39 @@ from trackrecord.learning.competences.conditions import (
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from ..documents.advice_document import (
-    AdviceDocument,
-    LessonEntry,
-    PatternEntry,
-    ProcedureEntry,
-)
+from ..documents.advice_document import AdviceDocument, LessonEntry, PatternEntry, ProcedureEntry
 from ..documents.rankings_document import RankedCompetence, RankingsDocument, made_once
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
 from .exposure import AS_THEY_ARE, ExposurePlan
-from .meaning import Meaning
 
 if TYPE_CHECKING:
     from .expectation import Expectation
+
+ComparedBy = Literal["words", "embeddings"]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The similarity of a task's embedding to those of competence records.
+
+    Attributes:
+        cosines: of the records nearest to the task, by their ids.
+        compared: the ids of all records that have an embedding.
+        least: the cosine below which a record has nothing to do with the task.
+    """
+
+    cosines: Mapping[str, float]
+    compared: frozenset[str]
+    least: float
+
+
+def compared_by(task: str | None, meaning: Meaning | None) -> ComparedBy | None:
+    """Return the way of comparing a task with competence records; None without a task."""
+    if not task:
+        return None
+    return "words" if meaning is None else "embeddings"
+
 
 _Made = TypeVar("_Made")
 _Key = TypeVar("_Key", str, int, tuple[str, ...])
@@ -71,7 +90,6 @@ class PromptInputs:
         exposure_plan: what is withheld from the task, and tried on it.
         meaning: how similar the task's embedding is to those of competence records; None where it
             is compared by words.
-        memo: what one section has found out and another needs.
     """
 
     question: PromptQuestion
@@ -80,7 +98,6 @@ class PromptInputs:
     rules: PromptRules = USUAL_RULES
     exposure_plan: ExposurePlan = AS_THEY_ARE
     meaning: Meaning | None = None
-    memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def task(self) -> str:

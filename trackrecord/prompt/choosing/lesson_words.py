@@ -8,8 +8,7 @@ from math import fsum
 from typing import Final
 
 from trackrecord.learning.advice.tasks.task_index import idf
-from trackrecord.learning.text.names import names_in
-from trackrecord.learning.text.words import words_of
+from trackrecord.learning.text.words import names_in, words_of
 
 from ..documents.advice_document import AdviceDocument
 from .inputs import PromptInputs

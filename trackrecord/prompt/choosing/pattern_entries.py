@@ -8,17 +8,17 @@ recommended. What the task may be warned of is never offered.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Final, Literal
 
 import msgspec
 
+from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
-from trackrecord.learning.strategies.identity import anti_id
 from trackrecord.learning.text.language import LANGUAGES
+from trackrecord.learning.text.slug import anti_id
 
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
@@ -29,8 +29,6 @@ from .offer import FEW, Basis, Offer, SectionOffers, best_first, ranked_below, w
 _LEAST_KIND: Final = 0.05
 # Of the patterns that are not recommended, no more are tried on one task.
 _MOST_TRIED: Final = 2
-_TRIALS: Final = "trials"
-_DRAWN: Final = "drawn patterns"
 _Part = Literal["recommended", "held_back"]
 _BY_ID: Final = attrgetter("entry.id")
 _DRAWN_VALUE: Final = itemgetter(2)
@@ -84,15 +82,17 @@ def warnings_for(known: PromptInputs) -> SectionOffers:
 
 def patterns_for(known: PromptInputs) -> SectionOffers:
     """Offer patterns by the kinds of task that they were seen in."""
-    made, trials = _made_once(known, "patterns"), _trials(known)
-    tried = frozenset(each.entry.id for each in trials)
-    refuted = made.refuted - tried
-    outranked = _outranked(known)
+    made, outranked, draw = _made_once(known, "patterns"), _outranked(known), known.draw
+    trials: Sequence[Offer] = ()
     everything = related = ranked_below(made.recommended.everything, outranked)
-    if known.draw is not None:
-        related = ranked_below(with_offers(_drawn(known), trials), outranked)
+    if draw is not None:
+        drawn = _offered(known, _drawn_values(known, draw, "recommended"))
+        trials = _trials(known, draw, drawn)
+        related = ranked_below(with_offers(drawn, trials), outranked)
     elif known.can_tell:
         related = ranked_below(_related(known, made.recommended), outranked)
+    tried = frozenset(each.entry.id for each in trials)
+    refuted = made.refuted - tried
     if not known.task or known.advice is None:
         return SectionOffers(related, (), made.entries, refuted, tried, made.beside)
     if known.can_tell:
@@ -110,45 +110,32 @@ def _found_outranked(known: PromptInputs) -> frozenset[str]:
     return frozenset((*slugs, *map(anti_id, slugs)))
 
 
-def _trials(known: PromptInputs) -> Sequence[Offer]:
-    """Return the few patterns that are tried on the task without being recommended."""
-    if known.draw is None:
-        return ()
-    if _TRIALS not in known.memo:
-        known.memo[_TRIALS] = _found_trials(known)
-    found: Sequence[Offer] = known.memo[_TRIALS]
-    return found
+def _trials(known: PromptInputs, draw: Draw, recommended: Sequence[Offer]) -> list[Offer]:
+    """Return the few patterns that are tried on the task without being recommended.
 
-
-def _found_trials(known: PromptInputs) -> list[Offer]:
-    """Return the draw's first pattern for this task, and the little known ones that it prefers."""
-    assert known.draw is not None  # noqa: S101 - for type checkers
-    recommended, tried = _drawn(known), known.draw.tried
+    They are the draw's first pattern for this task, and the little known ones that it prefers.
+    """
     # There may be hundreds: few of them become offers.
-    values = _drawn_values(known, "held_back")
+    values = _drawn_values(known, draw, "held_back")
     best = max(map(_DRAWN_VALUE, values), default=0.0)
-    drawn = _offered(known, (each for each in values if each[2] == best or each[0].id in tried))
-    first = (
-        drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
+    drawn = _offered(
+        known, (each for each in values if each[2] == best or each[0].id in draw.tried)
     )
-    return [offer for offer in drawn if offer is first or offer.entry.id in tried][:_MOST_TRIED]
+    is_first = drawn and (not recommended or drawn[0].value > recommended[0].value)
+    first = drawn[0] if is_first else None
+    return [offer for offer in drawn if offer is first or offer.entry.id in draw.tried][
+        :_MOST_TRIED
+    ]
 
 
-def _drawn(known: PromptInputs) -> list[Offer]:
-    """Return the relevant recommended patterns, as drawn."""
-    if _DRAWN not in known.memo:
-        known.memo[_DRAWN] = _offered(known, _drawn_values(known, "recommended"))
-    found: list[Offer] = known.memo[_DRAWN]
-    return found
-
-
-def _drawn_values(known: PromptInputs, part: _Part) -> list[tuple[RankedPattern, float, float]]:
+def _drawn_values(
+    known: PromptInputs, draw: Draw, part: _Part
+) -> list[tuple[RankedPattern, float, float]]:
     """Return relevant patterns, in the order of their ids, with their relevance and drawn value."""
-    assert known.draw is not None  # noqa: S101 - for type checkers
     made = getattr(_made_once(known, "patterns"), part)
-    means = known.once_for_both(f"means: {part}", partial(_means, made=made), kind=known.kind)
+    means = known.once_for_both(f"means: {part}", lambda _: _means(draw, made), kind=known.kind)
     places = _relevances(known, made) if known.can_tell else enumerate([1.0] * len(means))
-    rates, found = known.draw.rates, []
+    rates, found = draw.rates, []
     for place, relevant in places:
         entry, value, rate = means[place]
         if rate is None:
@@ -157,10 +144,9 @@ def _drawn_values(known: PromptInputs, part: _Part) -> list[tuple[RankedPattern,
     return found
 
 
-def _means(known: PromptInputs, made: _Offers) -> list[tuple[RankedPattern, float, float | None]]:
+def _means(draw: Draw, made: _Offers) -> list[tuple[RankedPattern, float, float | None]]:
     """Return patterns by id, each with its value and, where no draw changes it, its rate."""
-    assert known.draw is not None  # noqa: S101 - for type checkers
-    means, drawn = known.draw.means, {each.id for each in known.draw.prospects}
+    means, drawn = draw.means, {each.id for each in draw.prospects}
     return [
         (each.entry, each.value, None if each.entry.id in drawn else means.get(each.entry.id))
         for each in made.by_id
@@ -325,14 +311,11 @@ def _strength(known: PromptInputs, pattern: RankedPattern) -> float:
     return expected.order_key
 
 
-def _is_worth_it(expected: Expected | None) -> bool:
-    """Return whether such tasks are known to go better with a pattern."""
-    return expected is not None and expected.effect is not None and expected.is_worth_recommending
-
-
 def _is_above(expected: Expected | None) -> bool:
-    """Return whether tasks go better by a margin worth mentioning."""
-    return _is_worth_it(expected) and expected is not None and points(expected.effect or 0.0) >= 1
+    """Return whether such tasks are known to go better, by a margin worth mentioning."""
+    if expected is None or expected.effect is None or not expected.is_worth_recommending:
+        return False
+    return points(expected.effect) >= 1
 
 
 def _worded(pattern: RankedPattern, expected: Expected | None) -> RankedPattern:

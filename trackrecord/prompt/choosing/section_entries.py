@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
@@ -9,25 +10,110 @@ import msgspec
 
 from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.episodes.signatures import tools_of
+from trackrecord.learning.competences.selection import selection_score
+from trackrecord.learning.memories.rules import recall_rank
+from trackrecord.learning.text.words import asked_words, overlap, similarity, words_of
 
 from ..documents.advice_document import AdviceDocument, LessonEntry
-from ..documents.rankings_document import RankedCompetence, RankedFailure
-from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, PromptInputs
-from .meaning import Meaning
+from ..documents.rankings_document import RankedCompetence, RankedFailure, RankedMemory
+from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, Meaning, PromptInputs
 from .offer import FEW, Offer, SectionOffers, best_first, offers_of, ranked_below
-from .relevance import (
-    competences_by_meaning,
-    fitting_competences,
-    fitting_memories,
-    sharing_words,
-    words_of_competence,
-)
+
+_RankedEntry = TypeVar("_RankedEntry", RankedCompetence, RankedMemory)
+
+_TEXTS_REMEMBERED = 8192
+
+_words_remembered = lru_cache(maxsize=_TEXTS_REMEMBERED)(words_of)
+_asked_remembered = lru_cache(maxsize=64)(asked_words)
+
+
+def fitting_competences(
+    competences: Iterable[RankedCompetence], task: str
+) -> list[tuple[RankedCompetence, float]]:
+    """Rank competences for a task: its similarity takes the place of the confidence.
+
+    Each one stands beside its similarity, 0 where it has nothing to do with the task.
+    """
+    found = []
+    for each in competences:
+        similar = similarity(task, (*each.triggers, each.instructions))
+        found.append(
+            (msgspec.structs.replace(each, score=_score_of(each, similar)), similar or 0.0)
+        )
+    return _by_score(found)
+
+
+def competences_by_meaning(
+    competences: Iterable[tuple[RankedCompetence, float]],
+) -> list[tuple[RankedCompetence, float]]:
+    """Rank competences for a task: (cosine + 1)/2 takes the place of the confidence.
+
+    Each one is given, and stands in the answer, beside its cosine.
+    """
+    return _by_score(
+        (
+            msgspec.structs.replace(each, score=_score_of(each, min(1.0, (cosine + 1.0) / 2.0))),
+            cosine,
+        )
+        for each, cosine in competences
+    )
+
+
+def sharing_words(
+    competences: Iterable[tuple[RankedCompetence, frozenset[str]]], task: str
+) -> list[RankedCompetence]:
+    """Return the competences that share a word with a task, each with all its words."""
+    asked = _words_remembered(task)
+    return [each for each, words in competences if not asked.isdisjoint(words)]
+
+
+def words_of_competence(competence: RankedCompetence) -> frozenset[str]:
+    """Return the words that a task is compared with."""
+    return frozenset().union(*map(words_of, (*competence.triggers, competence.instructions)))
+
+
+def _score_of(competence: RankedCompetence, similar: float | None) -> float:
+    return selection_score(
+        applicability=competence.confidence if similar is None else similar,
+        success=competence.expected_success,
+        recency=competence.recency,
+    )
+
+
+def fitting_memories(
+    memories: Iterable[RankedMemory], task: str
+) -> list[tuple[RankedMemory, float]]:
+    """Return memories that share words with a task, ranked as by recall, with their relevance."""
+    return _by_score(
+        (
+            msgspec.structs.replace(each, score=recall_rank(relevance, each.effective_confidence)),
+            relevance,
+        )
+        for each, relevance in _sharing_any(memories, task)
+    )
+
+
+def _by_score(entries: Iterable[tuple[_RankedEntry, float]]) -> list[tuple[_RankedEntry, float]]:
+    return sorted(entries, key=lambda each: (-each[0].score, each[0].id))
+
+
+def _sharing_any(entries: Iterable[RankedMemory], task: str) -> list[tuple[RankedMemory, float]]:
+    """Return the entries that share words with a task; relevance is relative to the best."""
+    asked = _asked_remembered(task)
+    found = []
+    for each in entries:
+        words = _words_remembered(each.text)
+        # Most share none: a prompt is compared with a hundred.
+        if not asked.isdisjoint(words):
+            found.append((each, overlap(asked, words)))
+    best = max((relevance for _, relevance in found), default=1.0)
+    return [(each, relevance / best) for each, relevance in found]
+
 
 _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
-_LESSONS: Final = "lessons"
 _PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
@@ -51,13 +137,6 @@ class _Held(Generic[_Entry]):
 
 def lessons_for(known: PromptInputs) -> SectionOffers:
     """Offer lessons that the task's own words name, then those whose tools it probably uses."""
-    if _LESSONS not in known.memo:
-        known.memo[_LESSONS] = _lessons_for(known)
-    found: SectionOffers = known.memo[_LESSONS]
-    return found
-
-
-def _lessons_for(known: PromptInputs) -> SectionOffers:
     if known.advice is None:
         return SectionOffers()
     pool = known.advice.lessons

@@ -8,35 +8,26 @@ import msgspec
 from trackrecord.learning.competences.phrases import instructions_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.competences.selection import (
-    expected_success,
-    recency,
-    selection_score,
-)
+from trackrecord.learning.competences.selection import expected_success, recency, selection_score
 from trackrecord.learning.competences.texts import ProcedureRuns, competence_line, failing_line
 from trackrecord.learning.criteria.weights import CriterionStanding
-from trackrecord.learning.memories.rules import (
-    MemoryRules,
-    MemoryState,
-    effective_confidence,
-)
+from trackrecord.learning.memories.rules import MemoryRules, MemoryState, effective_confidence
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
-from trackrecord.learning.patterns.reasons import reason_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import (
     PLAIN,
-    Inversion,
     PatternWording,
     TextRules,
     anti_pattern_line,
     counted_line,
     failures,
     pattern_line,
+    reason_of,
     warning,
 )
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import LANGUAGES, Language
 
 from .rankings_document import (
     ANTI_PATTERN,
@@ -46,8 +37,6 @@ from .rankings_document import (
     RankedMemory,
     RankedPattern,
 )
-
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 # A pattern's content in a language: strategies have a name in each.
 NameOf = Callable[[str, str, Language], str]
@@ -104,18 +93,9 @@ def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN)
         name_of: gives (slug, content, language) its content in that language.
         texts: how it is worded.
     """
-    facts, evidence = standing.facts, standing.evidence
     shown = present_pattern(replace(standing, is_inverted=False), name_of, texts)
     lines = {
-        language: counted_line(
-            PatternWording(
-                name_of(facts.slug, facts.content, language),
-                standing.state,
-                evidence,
-                is_known=_is_known(standing, name_of),
-            ),
-            language,
-        )
+        language: counted_line(_wording(standing, name_of, language), language)
         for language in LANGUAGES
     }
     return msgspec.structs.replace(shown, lines=lines)
@@ -247,21 +227,13 @@ def _content(standing: Standing, name_of: NameOf, language: Language, texts: Tex
     name = name_of(standing.facts.slug, standing.facts.content, language)
     if not standing.is_inverted:
         return name
-    return warning(_inversion(standing, name_of, language), language, rules=texts)
+    return warning(_wording(standing, name_of, language), language, rules=texts)
 
 
 def _line(standing: Standing, name_of: NameOf, language: Language, texts: TextRules) -> str:
+    wording = _wording(standing, name_of, language)
     if standing.is_inverted:
-        return anti_pattern_line(_inversion(standing, name_of, language), language, rules=texts)
-    facts = standing.facts
-    wording = PatternWording(
-        name_of(facts.slug, facts.content, language),
-        standing.state,
-        standing.evidence,
-        standing.decision,
-        is_known=_is_known(standing, name_of),
-        needs_more=standing.is_little,
-    )
+        return anti_pattern_line(wording, language, rules=texts)
     return pattern_line(wording, language)
 
 
@@ -269,20 +241,19 @@ def _record_lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict
     if not standing.is_inverted:
         return {}
     return {
-        language: f"- {failures(_inversion(standing, name_of, language), language, rules=texts)}"
+        language: f"- {failures(_wording(standing, name_of, language), language, rules=texts)}"
         for language in LANGUAGES
     }
 
 
-def _inversion(standing: Standing, name_of: NameOf, language: Language) -> Inversion:
+def _wording(standing: Standing, name_of: NameOf, language: Language) -> PatternWording:
     facts = standing.facts
-    return Inversion(
+    return PatternWording(
         name_of(facts.slug, facts.content, language),
+        standing.state,
         standing.evidence,
-        is_known=_is_known(standing, name_of),
+        standing.decision,
+        # A known strategy has a name of ours.
+        is_known=bool(name_of(facts.slug, "", "en")),
+        needs_more=standing.is_little,
     )
-
-
-def _is_known(standing: Standing, name_of: NameOf) -> bool:
-    """Return whether a pattern is a known strategy, which has a name of ours."""
-    return bool(name_of(standing.facts.slug, "", "en"))

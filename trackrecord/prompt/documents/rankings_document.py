@@ -106,7 +106,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     def texts_in(self, language: Language) -> dict[str, str]:
         """Return its content and its reason in a language, as far as they differ."""
         # Imported only for another language than English: it takes an agent's memory.
-        from trackrecord.learning.patterns.reasons import counted_reason
+        from trackrecord.learning.patterns.texts import counted_reason
 
         reason = counted_reason(self.evidence, language, inverted=self.is_negative)
         warning = {"content": gist(self.lines, language)} if self.is_negative and self.lines else {}

@@ -10,8 +10,7 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 from trackrecord.learning.text.language import Language, known_language
 
-from .rules import ContextRules
-from .section_names import ACCEPTED, unknown_section
+from .rules import ACCEPTED, ContextRules, unknown_section
 from .wording import AS_ADVICE, Wording
 
 # What is handed in may have no end.

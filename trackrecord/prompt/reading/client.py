@@ -30,8 +30,7 @@ from trackrecord.settings.agent_settings import AgentSettings, load_agent_settin
 
 from ..answers.rankings_answer import Compositions, Rankings, answer_from
 from ..choosing.exposure import ExposurePlan, exposure_plan_of
-from ..choosing.inputs import PromptRules
-from ..choosing.meaning import Meaning
+from ..choosing.inputs import Meaning, PromptRules
 from ..documents.advice_document import decode_advice
 from ..documents.rankings_document import ProjectDocuments, decode_document
 from ..question.question import Budget, PromptArguments, PromptQuestion, asked_for, usual_question

@@ -15,12 +15,10 @@ from trackrecord.settings.agent_settings import AgentSettings
 
 from ..answers.context_answer import Context, context_from
 from ..answers.own_task import MOST_OUTPUTS, UNKNOWN, OwnPart, OwnTask
-from ..candidates.read import Given, read_candidates
-from ..candidates.tokenizer import Tokenizer
+from ..candidates.candidate import Given, read_candidates
+from ..candidates.select import Tokenizer
 from ..choosing.exposure import AS_THEY_ARE
 from ..choosing.inputs import USUAL_RULES
-from ..question import partial_rules
-from ..question.partial_rules import rules_from
 from ..question.question import (
     DEFAULT_CONTEXT_BUDGET,
     Budget,
@@ -28,7 +26,7 @@ from ..question.question import (
     asked_for,
     usual_question,
 )
-from ..question.section_names import ERRORS, EVIDENCE
+from ..question.rules import ERRORS, EVIDENCE, GivenRules, rules_from
 from .client import Cached, RankingsReader, given_readers, process_reader
 
 # Reads a task in flight, by its project and id: only who records errors knows of those that are
@@ -47,7 +45,7 @@ def context(
     *,
     lang: Language = "en",
     tokenizer: Tokenizer | None = None,
-    config: partial_rules.Given = None,
+    config: GivenRules = None,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     task_id: str | None = None,

@@ -17,12 +17,7 @@ from trackrecord.learning.advice.assignment import is_told
 from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
 from trackrecord.learning.advice.moments.facts import CachedMoments
-from trackrecord.learning.advice.moments.hints import (
-    Hint,
-    SessionCalls,
-    hint_after,
-    hint_at_stop,
-)
+from trackrecord.learning.advice.moments.hints import Hint, SessionCalls, hint_after, hint_at_stop
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.wire.hint import HintBody

@@ -12,9 +12,9 @@ from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.language import LANGUAGES
 from trackrecord.settings.settings import Settings
 
-from ..documents.presentation import LANGUAGES
 from ..documents.rankings_document import (
     ANTI_PATTERN,
     Lines,

@@ -342,7 +342,7 @@ def decided_by(by: object, reason: object) -> tuple[str, str | None]:
     actor = user_name() if by is None else text_of("by", by, most=128).strip()
     given_reason = optional_text_of("reason", reason, most=1000)
     if given_reason:
-        from trackrecord.learning.text.redaction.redact import redacted
+        from trackrecord.learning.text.redaction import redacted
 
         given_reason = redacted(given_reason.strip())
     return actor, given_reason

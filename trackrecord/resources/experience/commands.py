@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self
 
-from trackrecord.learning.advice.moments.commands import KINDS, Command, CommandState
-from trackrecord.learning.advice.moments.dismissed import FILE
+from trackrecord.learning.advice.moments.commands import FILE, KINDS, Command, CommandState
 
 from ..access.project_store import Transaction, read_project
 from ..declaration.checks import Among, Choice, CommandId, Limit, Name, Reason, checking

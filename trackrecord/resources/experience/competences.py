@@ -273,7 +273,7 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.learning.competences.document import RecordReading
-    from trackrecord.learning.competences.fallbacks import fallbacks_among
+    from trackrecord.learning.competences.record import fallbacks_among
     from trackrecord.prompt.documents.presentation import present_competence
     from trackrecord.store.competences.read import read_competences
     from trackrecord.store.outcomes.projects import count_outcomes
@@ -315,7 +315,7 @@ def details_of(it: Transaction, competence_id: str) -> CompetenceDetails:
         AmbiguousId: several records' ids begin so.
     """
     from trackrecord.learning.competences.document import RecordReading
-    from trackrecord.learning.competences.fallbacks import fallbacks_among
+    from trackrecord.learning.competences.record import fallbacks_among
     from trackrecord.store.competences.provenance import read_provenance
     from trackrecord.store.competences.read import read_competence, read_competences
 
@@ -644,7 +644,7 @@ def add_competence(
     actor, why = decided_by(by, reason)
     with open_project(project) as store:
         from trackrecord.learning.competences.new_record import read_new_competence
-        from trackrecord.learning.text.redaction.redact import redacted_value
+        from trackrecord.learning.text.redaction import redacted_value
 
         new = read_new_competence(redacted_value(given, None), store.settings.competence)
     (record,) = add_procedures([new], by=actor, reason=why or BY_HAND, project=store.project)

@@ -57,7 +57,7 @@ def standing_defects(
         settings: the rules, and where the worker leaves it.
         project: whose commands.
     """
-    from trackrecord.prompt.reading.noted_defects import cached_defects
+    from trackrecord.prompt.reading.noted_news import cached_defects
 
     found = cached_defects(client, settings, project)
     return [each for each in found if not each.ended_at]

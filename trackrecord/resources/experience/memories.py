@@ -376,7 +376,7 @@ def add_memory(
         TrackrecordError: the message says in one line what is wrong.
     """
     with write_project(project) as it:
-        from trackrecord.learning.text.redaction.redact import redacted
+        from trackrecord.learning.text.redaction import redacted
         from trackrecord.store.intake.intake import ensure_projects
         from trackrecord.store.memories.write import remember
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.estimates import Estimates
 from trackrecord.learning.patterns.standing import Standing, standing_of
-from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.slug import pattern_id_of
 from trackrecord.resources.access.answer_cache import AnswerCache, CountedAnswers
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.short_ids import ids_beginning_with, ids_near, whole_stored_id

@@ -19,11 +19,11 @@ from trackrecord.learning.advice.past.votes import (
 from trackrecord.learning.competences.conditions import UNKNOWN, Fit
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.episodes.signatures import signature_of
-from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import (
     DERIVED_FROM,
     Competence,
     competence_id,
+    fallbacks_among,
     fit_of_competence,
 )
 from trackrecord.learning.competences.revision import SUPERSEDES

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.episodes.triggers import read_conditions
-from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.learning.competences.record import fallbacks_among
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings

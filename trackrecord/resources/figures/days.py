@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of, runs_by_session
+from trackrecord.learning.advice.hint_effect import TrialHint, point_of, runs_by_session
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.resources.access.project_store import project_row
@@ -154,5 +154,5 @@ def _lost_s(run: TriedRun, broken: Set[str]) -> float:
 
 
 def _is_followed(hint: TrialHint, runs: Sequence[TriedRun]) -> bool:
-    found = aftermath_of(hint, runs)
+    found = point_of(hint, runs)
     return found is not None and found.resumed

@@ -14,9 +14,8 @@ from trackrecord.resources.declaration.resource import Answer, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.learning.advice.effect.comparison import Comparison
-    from trackrecord.learning.advice.effect.report import EffectReport
-    from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
+    from trackrecord.learning.advice.effect.comparison import Comparison, EffectReport
+    from trackrecord.learning.advice.hint_effect import HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.advice.effect import HoldoutDecision
 
@@ -56,7 +55,7 @@ class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
     high: float | None
 
     @classmethod
-    def of(cls, found: HintComparison | Comparison, **more: object) -> Self:
+    def of(cls, found: Comparison, **more: object) -> Self:
         """Return a comparison as an answer.
 
         Args:
@@ -66,6 +65,7 @@ class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
         low, high = found.interval.low, found.interval.high
         return cls.taken(
             found,
+            measure=found.measure.name,
             given=CountedAnswer.taken(found.given),
             withheld=CountedAnswer.taken(found.withheld),
             low=low if isfinite(low) else None,
@@ -215,12 +215,9 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
             without_outcome=BothArmsAnswer(*report.open),
             nothing_to_hand_out=report.empty,
             more_tasks_needed=report.needed,
-            measures=tuple(
-                ComparisonAnswer.of(each, measure=each.measure.name, _comparison=each)
-                for each in report.overall
-            ),
+            measures=tuple(ComparisonAnswer.of(each, _comparison=each) for each in report.overall),
             kinds=tuple(
-                KindEffectAnswer.of(each, measure=each.measure.name, _comparison=each, kind=kind)
+                KindEffectAnswer.of(each, _comparison=each, kind=kind)
                 for kind, each in (report.kinds or {}).items()
             ),
             hints=HintEffectAnswer.of(hints),

@@ -10,13 +10,15 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.estimates.estimates import Estimate
 from trackrecord.learning.advice.estimates.wording import why
 from trackrecord.learning.competences.episodes.signatures import signature_of, tools_of
-from trackrecord.learning.competences.explanation import explain_competence
-from trackrecord.learning.criteria.explanation import explain_criterion
-from trackrecord.learning.memories.explanation import explain_memory
-from trackrecord.learning.patterns.explanation import explain_pattern
-from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.learning.text.explanation import Explanation
+from trackrecord.learning.explanation import (
+    Explanation,
+    explain_competence,
+    explain_criterion,
+    explain_memory,
+    explain_pattern,
+)
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.slug import pattern_id_of
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.removed import outcomes_removed
 from trackrecord.resources.access.short_ids import (

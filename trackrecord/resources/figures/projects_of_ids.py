@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
-from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.learning.text.slug import pattern_id_of
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
     FEWEST_CHARS,

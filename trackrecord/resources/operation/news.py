@@ -136,8 +136,7 @@ def changes_between(
         UnknownProject: nothing is on record for the project.
         redis.RedisError: Redis cannot be read.
     """
-    from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
-    from trackrecord.prompt.reading.noted_defects import changed_defects
+    from trackrecord.prompt.reading.noted_news import appeared_lessons, changed_defects
     from trackrecord.store.competences.consolidation.runs import failed_runs, run_lease_name
     from trackrecord.store.patterns.transitions import recent_transitions
 

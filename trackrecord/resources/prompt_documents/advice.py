@@ -9,18 +9,23 @@ from typing import Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.estimates.counting import recipes_among, usual_orders
-from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
-from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
+from trackrecord.learning.advice.estimates.estimates import (
+    Estimate,
+    Estimates,
+    estimate,
+    recipes_among,
+    usual_orders,
+)
+from trackrecord.learning.advice.lessons.counting.fails import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
+    facts_without,
     histories_of,
     told_histories,
 )
-from trackrecord.learning.advice.moments.dismissed import facts_without
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.moments.wording import never_text

@@ -135,9 +135,9 @@ def _unknown_task(
     Raises:
         UnknownProject: nothing is on record for the project, and nothing is stored.
     """
-    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.artifacts.client import open_artifacts
 
-    known = [each.task_id for each in open_outputs(process_settings(), project).all()]
+    known = [each.task_id for each in open_artifacts(process_settings(), project).all()]
     if not known:
         check_project(project)
     if task_id is None or task_id in known:
@@ -191,9 +191,9 @@ def list_artifacts(
         TrackrecordError: the message says in one line what is wrong.
         OSError: the folder cannot be read.
     """
-    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.artifacts.client import open_artifacts
 
-    outputs = open_outputs(process_settings(), project)
+    outputs = open_artifacts(process_settings(), project)
     found = outputs.all() if task_id is None else outputs.of_task(task_id, limit)
     return [Artifact.of(each) for each in [*found][:limit]]
 

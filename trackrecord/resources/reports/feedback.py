@@ -236,7 +236,7 @@ def give_feedback(
         message = "name exactly one of pattern, criterion and memory"
         raise InvalidFeedback(message)
     with change_project(project) as it:
-        from trackrecord.learning.text.redaction.redact import redacted
+        from trackrecord.learning.text.redaction import redacted
         from trackrecord.store.intake.feedback import take_in_feedback
         from trackrecord.store.outcomes.feedback.feedback import given_feedback
         from trackrecord.store.outcomes.forgotten import share_projects

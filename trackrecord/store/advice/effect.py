@@ -13,7 +13,7 @@ from ..outcomes.projects import note_change
 from .tables import effect_decisions
 
 if TYPE_CHECKING:
-    from trackrecord.learning.advice.effect.report import EffectReport
+    from trackrecord.learning.advice.effect.comparison import EffectReport
     from trackrecord.learning.advice.effect.trials import Trials
 
 # The newest tasks of a project; of older ones the advice was another.
@@ -32,7 +32,7 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
         connection: a reading transaction.
         project_id: whose advice.
     """
-    from trackrecord.learning.advice.effect.report import EffectReport, effect_of
+    from trackrecord.learning.advice.effect.comparison import EffectReport, effect_of
 
     trials = _trials(connection, project_id)
     return EffectReport() if trials is None else effect_of(trials)

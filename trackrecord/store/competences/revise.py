@@ -13,8 +13,9 @@ from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences import revision
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.revision import ForkChanges, Revised, RevisionAction
+from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from ..outcomes.recorded_rules import hold_bases
 from .read import existing_ids, held_for_revision, read_named
@@ -71,7 +72,7 @@ class Reviser:
         """Raise a record's salience by its gain, or by an amount."""
         return self._one(
             competence_id,
-            RevisionAction.REINFORCED,
+            RecordAction.REINFORCED,
             lambda record: revision.reinforce(record, amount, now=self.signed.now),
         )
 
@@ -79,7 +80,7 @@ class Reviser:
         """Lower a record's salience by an amount."""
         return self._one(
             competence_id,
-            RevisionAction.PENALIZED,
+            RecordAction.PENALIZED,
             lambda record: revision.penalize(record, amount, now=self.signed.now),
         )
 
@@ -98,7 +99,7 @@ class Reviser:
             )
             raise RevisionRefused(message)
         self._signatures[record.id] = rows[record.signature]
-        self._write((RevisionAction.ADDED, record))
+        self._write((RecordAction.ADDED, record))
         return record
 
     def contest(self, competence_id: str, by: str, *, is_record: bool) -> Competence:
@@ -107,7 +108,7 @@ class Reviser:
             self._held([competence_id, by])
         return self._one(
             competence_id,
-            RevisionAction.CONTESTED,
+            RecordAction.CONTESTED,
             lambda record: revision.contest(record, by, now=self.signed.now),
         )
 
@@ -115,7 +116,7 @@ class Reviser:
         """Take a record out of selection; it is kept, with its history."""
         return self._one(
             competence_id,
-            RevisionAction.RETRACTED,
+            RecordAction.RETRACTED,
             lambda record: revision.retract(record, now=self.signed.now),
         )
 
@@ -123,7 +124,7 @@ class Reviser:
         """Put one record in the place of another; answers the old one and the new one."""
         held = self._held([old_id, new_id])
         old, new = revision.supersede(held[old_id], held[new_id], now=self.signed.now)
-        self._write((RevisionAction.SUPERSEDED, old), (RevisionAction.SUPERSEDES, new))
+        self._write((RecordAction.SUPERSEDED, old), (RecordAction.SUPERSEDES, new))
         return old, new
 
     def fork(self, competence_id: str, changes: ForkChanges) -> Competence:
@@ -132,7 +133,7 @@ class Reviser:
         made = revision.fork(
             self._rules, held[competence_id], _new_id(), changes, now=self.signed.now
         )
-        self._write((RevisionAction.FORKED, made))
+        self._write((RecordAction.FORKED, made))
         return made
 
     def merge(self, competence_ids: Sequence[str]) -> Competence:
@@ -140,16 +141,12 @@ class Reviser:
         held = self._held(competence_ids)
         # What outcomes credited is part of what they add up to, but not of what they are stored as.
         credited = read_named(self._connection, self._project_id, competence_ids)
-        merged, _ = revision.merge(
-            self._rules,
-            [credited[each] for each in competence_ids],
-            _new_id(),
-            now=self.signed.now,
-        )
+        several = [credited[each] for each in competence_ids]
+        merged = revision.merge(self._rules, several, _new_id(), now=self.signed.now)
         sources = [revision.retract(each, now=self.signed.now) for each in held.values()]
         self._write(
-            (RevisionAction.MERGED, merged),
-            *((RevisionAction.RETRACTED, each) for each in sources),
+            (RecordAction.MERGED, merged),
+            *((RecordAction.RETRACTED, each) for each in sources),
         )
         return merged
 
@@ -159,17 +156,19 @@ class Reviser:
         return {each: record for each, (_, record) in found.items()}
 
     def _one(
-        self, competence_id: str, action: RevisionAction, change: Callable[[Competence], Competence]
+        self, competence_id: str, action: RecordAction, change: Callable[[Competence], Competence]
     ) -> Competence:
         record = self._held([competence_id])[competence_id]
         changed = change(record)
         self._write((action, changed))
         return changed
 
-    def _write(self, *changed: tuple[RevisionAction, Competence]) -> None:
+    def _write(self, *changed: tuple[RecordAction, Competence]) -> None:
         signed = self.signed
         changes = [
-            SignedChange(self._signatures.get(record.id), Revised(action, record, signed.rationale))
+            SignedChange(
+                self._signatures.get(record.id), RecordUpdate(action, record, signed.rationale)
+            )
             for action, record in changed
         ]
         write_changes(

@@ -8,7 +8,6 @@ import msgspec
 from sqlalchemy import Connection, delete, select
 
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.revision import Revised
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from ..database.upsert import Columns, Upsert, insert_rows
@@ -31,7 +30,7 @@ class SignedChange:
     """
 
     signature_id: int | None
-    change: RecordUpdate | Revised
+    change: RecordUpdate
 
 
 def write_changes(

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select
 
-from trackrecord.learning.text.search_words import indexed_words, lexemes
+from trackrecord.learning.text.words import indexed_words, lexemes
 
 from ..advice.tables import (
     effect_decisions,

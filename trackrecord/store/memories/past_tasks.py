@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Select, select, update
 
-from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
+from trackrecord.learning.text.words import asked_words, indexed_words, lexemes
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.engine import reading, writing

@@ -14,7 +14,7 @@ from trackrecord.learning.memories.rules import (
     recall_clock,
     recall_rank,
 )
-from trackrecord.learning.text.search_words import asked_words, lexemes
+from trackrecord.learning.text.words import asked_words, lexemes
 
 from ..database.engine import dialect_of
 from ..database.full_text import MEMORY_WORDS

@@ -22,7 +22,7 @@ from trackrecord.learning.memories.trigrams import (
     slots_in,
     trigrams,
 )
-from trackrecord.learning.text.search_words import indexed_words, lexemes
+from trackrecord.learning.text.words import indexed_words, lexemes
 
 from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS

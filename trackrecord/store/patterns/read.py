@@ -8,9 +8,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.maturity import AntiPatternRules, Maturity, is_inverted
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.learning.rules_bundle import Rules
 

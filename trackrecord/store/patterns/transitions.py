@@ -13,9 +13,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, insert, select, update
 
 from trackrecord.learning.numbers.decay import Bases, DecayBasis
-from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import Maturity, maturity_of
+from trackrecord.learning.patterns.maturity import Maturity, is_inverted, maturity_of
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
 

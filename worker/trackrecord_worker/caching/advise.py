@@ -19,9 +19,8 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.text.times import believed_age
-from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
-from trackrecord.prompt.reading.noted_defects import note_defects
+from trackrecord.prompt.reading.noted_news import note_defects, note_lessons
 from trackrecord.resources.experience.estimates import counted_estimates
 from trackrecord.resources.experience.pattern_standings import counted_order, order_of, order_rules
 from trackrecord.resources.experience.sourced_lessons import counted_lessons, with_sources

@@ -4,8 +4,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.learning.text.redaction.detectors import PLACEHOLDER
-from trackrecord.learning.text.redaction.redact import redacted, redacted_value
+from trackrecord.learning.text.redaction import PLACEHOLDER, redacted, redacted_value
 
 from .fact import MOST_CHARS, Fact, SpanScore
 from .values import as_text, document

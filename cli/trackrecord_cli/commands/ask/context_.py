@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answers.context_answer import Considered, Context
     from trackrecord.prompt.answers.own_task import OwnTask
-    from trackrecord.prompt.choosing.meaning import Meaning
+    from trackrecord.prompt.choosing.inputs import Meaning
     from trackrecord.prompt.question.question import PromptQuestion
     from trackrecord.prompt.reading.client import Cached
     from trackrecord.settings.daemon_settings import DaemonSettings
@@ -90,10 +90,10 @@ def rank(
     """
     from trackrecord.prompt.answers.context_answer import context_from
     from trackrecord.prompt.answers.own_task import OwnPart
-    from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.candidates.candidate import read_candidates
     from trackrecord.prompt.choosing.inputs import PromptRules
-    from trackrecord.prompt.question.partial_rules import rules_from
     from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.prompt.question.rules import rules_from
     from trackrecord.prompt.reading.client import Cached
 
     settings, project = settings_for(project)
@@ -148,7 +148,7 @@ def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached,
 
 
 def _own_task(settings: DaemonSettings, project: str, task_id: str | None) -> OwnTask:
-    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.artifacts.client import open_artifacts
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.prompt.answers.own_task import OwnTask
 
@@ -157,7 +157,7 @@ def _own_task(settings: DaemonSettings, project: str, task_id: str | None) -> Ow
     with open_redis(settings) as client:
         store = InFlightStore(client, settings.keys, project, settings.errors)
         errors = store.read(task_id)
-    return OwnTask(errors, settings.errors, open_outputs(settings, project).of_task(task_id))
+    return OwnTask(errors, settings.errors, open_artifacts(settings, project).of_task(task_id))
 
 
 def _print(answer: Context) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from msgspec.structs import replace
 
-from trackrecord.learning.advice.effect.texts import (
+from trackrecord.learning.advice.effect.comparison import (
     VERDICTS,
     conclusion,
     difference_text,

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Final
 
-from trackrecord.learning.advice.effect.texts import (
+from trackrecord.learning.advice.effect.comparison import (
     VERDICTS,
     conclusion,
     difference_text,

@@ -1,13 +1,14 @@
-"""Compare tasks that were given advice with tasks that were not, within strata."""
+"""Compare tasks that were given advice with tasks that were not, and tell the effect in words."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from math import fsum, inf, isinf, sqrt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, fsum, inf, isfinite, isinf, sqrt
 from typing import Final, Literal
 
+from ...numbers.percent import percent
 from ..runs.runs import Run
-from .sequence import ALPHA, Interval, interval_around
-from .trials import Trial
+from .sequence import ALPHA, Interval, interval_around, tasks_for
+from .trials import Trial, Trials
 
 Verdict = Literal["too few", "outcomes missing", "no effect seen", "helps", "hurts"]
 
@@ -210,3 +211,216 @@ def _arm(values: Iterable[float]) -> ArmMean:
 
 def _mean(values: list[float]) -> float:
     return fsum(values) / len(values)
+
+
+# The difference in success that a user would want to know about.
+WORTH_KNOWING: Final = 0.1
+
+
+@dataclass(frozen=True)
+class EffectReport:
+    """The effect of advice.
+
+    Attributes:
+        overall: each measure compared over all tasks; those that nobody reported are missing.
+        kinds: success by kind of task.
+        tasks: the tasks that ended and count: with and without advice.
+        open: tasks without an outcome yet: with and without advice.
+        empty: tasks that nothing would have been handed to.
+        holdout: the share of tasks that was withheld advice last; 0 while none is.
+        needed: how many more tasks show a difference of ten points in four of five projects; None
+            while no task is withheld, 0 when they are there.
+        repeats: exposures of tasks that had been handed something before; a task counts once.
+    """
+
+    overall: tuple[Comparison, ...] = ()
+    kinds: Mapping[str, Comparison] | None = None
+    tasks: tuple[int, int] = (0, 0)
+    open: tuple[int, int] = (0, 0)
+    empty: int = 0
+    holdout: float = 0.0
+    needed: int | None = None
+    repeats: int = 0
+
+    @property
+    def success(self) -> Comparison | None:
+        """Return the comparison of success; None without a task."""
+        return self.overall[0] if self.overall else None
+
+
+def effect_of(trials: Trials) -> EffectReport:
+    """Return what advice did.
+
+    Args:
+        trials: the tasks that were assigned.
+    """
+    ended = trials.ended
+    given = sum(trial.is_given for trial in ended)
+    has_gaps = trials.lack_unequally
+    overall = [replace(compare(ended, measure), has_gaps=has_gaps) for measure in MEASURES]
+    success = overall[0]
+    holdout = ended[-1].exposure.holdout if ended else 0.0
+    return EffectReport(
+        overall=tuple(each for each in overall if each is success or each.given.tasks),
+        kinds={kind: replace(each, has_gaps=has_gaps) for kind, each in _by_kind(ended).items()},
+        tasks=(given, len(ended) - given),
+        open=trials.open,
+        empty=trials.empty,
+        holdout=holdout,
+        needed=_still_needed(success, holdout),
+        repeats=trials.repeats,
+    )
+
+
+def _by_kind(trials: tuple[Trial, ...]) -> dict[str, Comparison]:
+    kinds: dict[str, list[Trial]] = {}
+    for trial in trials:
+        kinds.setdefault(trial.kind, []).append(trial)
+    # Each kind's sequence has its share of what may go wrong.
+    alpha = 0.05 / max(1, len(kinds))
+    return {kind: compare(kinds[kind], SUCCESS, alpha) for kind in sorted(kinds)}
+
+
+def _still_needed(success: Comparison, holdout: float) -> int | None:
+    if not 0.0 < holdout < 1.0:
+        return None
+    known = success.given.tasks + success.withheld.tasks
+    spread = success.spread if success.spread > 0.0 else 0.5
+    wanted = max(
+        tasks_for(WORTH_KNOWING, spread, holdout),
+        _fewest_of_both(success, holdout),
+    )
+    return max(0, wanted - known)
+
+
+def _fewest_of_both(success: Comparison, holdout: float) -> int:
+    needed: tuple[float, float] = FEWEST, FEWEST
+    if success.given.tasks and success.withheld.tasks:
+        needed = fewest_tasks(success.measure, success.given, success.withheld)
+    given, withheld = (each if isfinite(each) else FEWEST for each in needed)
+    return ceil(max(given / (1.0 - holdout), withheld / holdout))
+
+
+VERDICTS: Final = {
+    "too few": "too few tasks",
+    "outcomes missing": "outcomes are missing",
+    "no effect seen": "no effect seen",
+    "helps": "it helps",
+    "hurts": "it hurts",
+}
+# From so many repeats for each task on, tasks recur rather than that they are tried again.
+_MOSTLY_REPEATS: Final = 2
+# From here on the decimals of an amount say nothing.
+_LARGE: Final = 100
+_UNITS: Final = {"duration": " s"}
+
+
+def mean_text(comparison: Comparison, arm: ArmMean) -> str:
+    """Return the mean of one arm: "83% (342 of 412)", or "12.3 s"."""
+    if not arm.tasks:
+        return "-"
+    if comparison.measure.share:
+        return f"{percent(arm.mean, 1)}% ({round(arm.total)} of {arm.tasks})"
+    return f"{_amount(arm.mean)}{_UNITS.get(comparison.measure.name, '')} ({arm.tasks} tasks)"
+
+
+def difference_text(comparison: Comparison) -> str:
+    """Return the difference: "+12 points", or "-3.1 s"; "-" without one."""
+    if comparison.difference is None:
+        return "-"
+    unit = " points" if comparison.measure.share else _UNITS.get(comparison.measure.name, "")
+    return _signed(comparison, comparison.difference) + unit
+
+
+def interval_text(comparison: Comparison) -> str:
+    """Return the interval: "+1 to +23"; "-" without one."""
+    interval: Interval = comparison.interval
+    if comparison.difference is None or not isfinite(interval.high - interval.low):
+        return "-"
+    return f"{_signed(comparison, interval.low)} to {_signed(comparison, interval.high)}"
+
+
+def _amount(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= _LARGE else f"{value:.2f}"
+
+
+def _signed(comparison: Comparison, value: float) -> str:
+    if comparison.measure.share:
+        return f"{100 * value:+.0f}"
+    return f"{value:+.0f}" if abs(value) >= _LARGE else f"{value:+.2f}"
+
+
+def conclusion(report: EffectReport) -> list[str]:
+    """Return the conclusion, in sentences."""
+    given, withheld = report.tasks
+    success = report.success
+    if success is None or not given + withheld:
+        return [
+            "Nothing was handed to a task that ended: pass task_id= to rankings() or context()."
+        ]
+    if not withheld:
+        nothing = f"{given} tasks ended with advice and none without: nothing can be compared."
+        return [nothing, "`trackrecord effect --enable` withholds advice from one task in ten."]
+    lines = [_verdict(success, report.open)]
+    if success.verdict not in ("too few", "outcomes missing"):
+        lines.append(
+            "The intervals hold however often you look: one in twenty projects, at most, ever sees "
+            "one that misses the truth."
+        )
+    if report.needed:
+        lines.append(
+            f"About {report.needed} more tasks until a difference of "
+            f"{percent(WORTH_KNOWING, 1)} points would show in four of five projects."
+        )
+        if report.repeats > _MOSTLY_REPEATS * (given + withheld):
+            lines.append(
+                f"{report.repeats} requests were for a task_id that had been handed advice before, "
+                "or withheld it. Each task_id counts once, so few that recur never show an effect: "
+                "give each piece of work an id of its own, such as nightly-build-2026-05-04."
+            )
+    return lines
+
+
+def _verdict(success: Comparison, waiting: tuple[int, int]) -> str:
+    arms = f"{_succeeded(success.given)} with advice, {_succeeded(success.withheld)} without"
+    match success.verdict:
+        case "helps":
+            return f"Advice helps: {arms}: {_range(success)}."
+        case "hurts":
+            return f"Advice hurts: {arms}: {_range(success)}."
+        case "outcomes missing":
+            return (
+                f"Nothing can be said: {_lacking(success.given, waiting[0])} with advice and "
+                f"{_lacking(success.withheld, waiting[1])} without lack an outcome, and what is "
+                "missing may be all the difference. Report the outcome of every task."
+            )
+        case "no effect seen":
+            return f"No effect seen: {arms}: {_range(success)}, which includes 0."
+        case _:
+            return _too_few(success)
+
+
+def _lacking(arm: ArmMean, waiting: int) -> str:
+    return f"{waiting} of {arm.tasks + waiting} tasks"
+
+
+def _range(comparison: Comparison) -> str:
+    return f"{difference_text(comparison)} (interval {interval_text(comparison)})"
+
+
+def _succeeded(arm: ArmMean) -> str:
+    return f"{round(arm.total)} of {arm.tasks} tasks succeeded ({percent(arm.mean, 1)}%)"
+
+
+def _too_few(success: Comparison) -> str:
+    given, withheld = success.given.tasks, success.withheld.tasks
+    needed: tuple[float, float] = FEWEST, FEWEST
+    if given and withheld:
+        needed = fewest_tasks(success.measure, success.given, success.withheld)
+    if isinf(max(needed)):
+        side = min(given, withheld)
+        return f"Nothing can be said while all tasks end alike: {side} on the smaller side so far."
+    return (
+        f"Too few tasks to say anything: {ceil(needed[0])} with and {ceil(needed[1])} without "
+        f"advice are needed among tasks of the same kind, and there are {given} and {withheld}."
+    )

@@ -1,6 +1,6 @@
 """Find the lessons of a project: count each kind, merge duplicates, rank, and bound.
 
-A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its trust in `finding`, a
+A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its trust beside it, a
 row here, and its words on the page (`_KINDS` in `page/views/lessons`).
 
 Merge findings about the same fact.
@@ -28,9 +28,8 @@ from .chance import Stratum, chance_of, discoveries, weighted_difference
 from .counting.fails import find_failures
 from .counting.needs import find_needs
 from .counting.then_works import find_remedies
-from .finding import TRUST, Finding
 from .history import History, history_of
-from .lesson import Lesson, LessonKind, LessonState, lesson_id
+from .lesson import TRUST, Finding, Lesson, LessonKind, LessonState, lesson_id
 from .rules import LessonRules
 from .wording import counted, named
 

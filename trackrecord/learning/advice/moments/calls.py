@@ -46,22 +46,9 @@ _LAUNCHERS: Final = frozenset({
     "pdm", "hatch", "docker", "sudo", "env", "time", "timeout", "xargs", "nohup",
 })  # fmt: skip
 # Words of many lines, which tell nothing of the program.
-_STARTS: Final = (
-    _LAUNCHERS
-    | CHECKS
-    | {
-        "run",
-        "exec",
-        "x",
-        "dlx",
-        "python",
-        "python3",
-        "node",
-        "bash",
-        "sh",
-        "compose",
-    }
-)
+_STARTS: Final = frozenset({
+    "run", "exec", "x", "dlx", "python", "python3", "node", "bash", "sh", "compose",
+}).union(_LAUNCHERS, CHECKS)  # fmt: skip
 # Which package of a repository is meant.
 _MEMBER: Final = re.compile(
     r"(?:--(?:filter|workspace|package|prefix|dir|cwd)|-[FCw])[ =][^\s]{1,100}"

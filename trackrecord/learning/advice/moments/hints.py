@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from ..runs.failures import error_template, names_its_remedy
-from .calls import (
-    TriedCall,
-    ending_of,
-    exact_key,
-    is_exact,
-    keys_of,
-    programs_of,
-    without_home,
-)
+from .calls import TriedCall, ending_of, exact_key, is_exact, keys_of, programs_of, without_home
 from .facts import (
     CHECKING_KINDS,
     FEWEST_SESSIONS,
@@ -211,7 +203,8 @@ def hint_after(
     told = {entry for who, entry in session.told if who == agent}
     found = _hints(known, call, output, session, machine, now)
     if strayed is not None:
-        found = iter([_of_folder(*strayed)])
+        text = folder_text(*strayed)
+        found = iter([_hint(HintKind.FOLDER, " ".join(strayed), text)])
     for hint in found if has_status else _by_error(known, found, call, machine):
         if hint.entry in told:
             return None
@@ -231,21 +224,12 @@ def hint_at_stop(facts: LineFacts, file: str) -> Hint | None:
     line = next((each for each in facts.usual if each.kind in CHECKING_KINDS), None)
     if line is None or ending_of(file) not in facts.checked:
         return None
-    return Hint(
-        kind=HintKind.UNCHECKED,
-        entry=HintKind.UNCHECKED,
-        text=unchecked_text(file, line),
-        proposed=line.line,
-        check=line.kind,
-    )
+    kind, text = HintKind.UNCHECKED, unchecked_text(file, line)
+    return Hint(kind, kind, text, line.line, check=line.kind)
 
 
-def _of_folder(folder: str, path: str) -> Hint:
-    return Hint(
-        kind=HintKind.FOLDER,
-        entry=f"{HintKind.FOLDER}: {folder} {path}",
-        text=folder_text(folder, path),
-    )
+def _hint(kind: HintKind, about: str, text: str, proposed: str = "", **more: str) -> Hint:
+    return Hint(kind, f"{kind}: {about}", text, proposed, **more)
 
 
 def _by_error(known: Known, hints: Iterator[Hint], call: TriedCall, machine: str) -> Iterator[Hint]:
@@ -317,14 +301,9 @@ def _of_others(failure: KnownFailure | None, session: SessionCalls) -> KnownFail
 
 
 def _of_failure(failure: KnownFailure, key: str) -> Hint:
-    return Hint(
-        kind=HintKind.FAILURE,
-        entry=f"{HintKind.FAILURE}: {key}",
-        text=failed_text(failure),
-        proposed=failure.remedy,
-        key=key,
-        check=failure.kinds[0] if failure.kinds else "",
-    )
+    check = failure.kinds[0] if failure.kinds else ""
+    text = failed_text(failure)
+    return _hint(HintKind.FAILURE, key, text, failure.remedy, key=key, check=check)
 
 
 def _need(known: Known, call: TriedCall, session: SessionCalls) -> Hint | None:
@@ -332,14 +311,8 @@ def _need(known: Known, call: TriedCall, session: SessionCalls) -> Hint | None:
     for key in keys_of(call):
         need = known.need(key)
         if need is not None and need.first not in session.words and key not in session.ran:
-            return Hint(
-                kind=HintKind.NEED,
-                entry=f"{HintKind.NEED}: {key}",
-                text=need_text(need),
-                proposed=need.first,
-                key=key,
-                check=need.kinds[0] if need.kinds else "",
-            )
+            check = need.kinds[0] if need.kinds else ""
+            return _hint(HintKind.NEED, key, need_text(need), need.first, key=key, check=check)
     return None
 
 
@@ -367,13 +340,7 @@ def _is_at(line: KnownLine, machine: str) -> bool:
 
 def _of_line(line: KnownLine, failure: KnownFailure | None, machine: str, now: float) -> Hint:
     text = line_text(line, failure, now, is_elsewhere=not _is_at(line, machine))
-    return Hint(
-        kind=HintKind.LINE,
-        entry=f"{HintKind.LINE}: {line.kind}",
-        text=text,
-        proposed=line.line,
-        check=line.kind,
-    )
+    return _hint(HintKind.LINE, line.kind, text, line.line, check=line.kind)
 
 
 def _is_missing(error: str) -> bool:
@@ -397,12 +364,7 @@ def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
         return _like(known, missing, name)
     if without_home(missing).endswith(file.path):
         return None
-    return Hint(
-        kind=HintKind.FILE,
-        entry=f"{HintKind.FILE}: {name}",
-        text=file_text(name, file),
-        proposed=file.path,
-    )
+    return _hint(HintKind.FILE, name, file_text(name, file), file.path)
 
 
 def _like(known: Known, missing: str, name: str) -> Hint | None:
@@ -413,12 +375,7 @@ def _like(known: Known, missing: str, name: str) -> Hint | None:
         if stem != "." and "." not in other[len(stem) :]:
             file = known.file(other)
             if file is not None and _is_below(folder, dirname(file.path)):
-                return Hint(
-                    kind=HintKind.LIKE,
-                    entry=f"{HintKind.LIKE}: {name}",
-                    text=like_text(name, file),
-                    proposed=file.path,
-                )
+                return _hint(HintKind.LIKE, name, like_text(name, file), file.path)
     return None
 
 

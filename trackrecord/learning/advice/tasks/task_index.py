@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from ...text.search_words import asked_words
+from ...text.words import asked_words
 
 # A word of more than half of the texts tells none of them apart.
 _COMMON_SHARE: Final = 0.5

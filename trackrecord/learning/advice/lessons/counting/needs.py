@@ -8,11 +8,9 @@ from typing import Final
 
 from ....numbers.wilson import Z
 from ..chance import as_normal, clustered_difference, discoveries, two_sided
-from ..finding import Finding
-from ..history import History, may_fail
-from ..lesson import LessonKind
+from ..history import History, may_fail, span_of
+from ..lesson import Finding, LessonKind
 from ..rules import LessonRules
-from ..span import span_of
 from ..wording import tool_text
 
 _LEVEL: Final = 0.1

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..chance import as_normal, clustered_difference, discoveries, share_interval, two_sided
-from ..finding import Finding
-from ..history import History, may_fail
-from ..lesson import LessonKind
+from ..history import History, may_fail, span_of
+from ..lesson import Finding, LessonKind
 from ..rules import LessonRules
-from ..span import span_of
 from ..wording import counted, named, of_all
 
 # A word that many tools' names have does not tell which one stands in for another.

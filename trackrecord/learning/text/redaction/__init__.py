@@ -1,1 +1,0 @@
-"""Redaction: secrets are replaced before anything leaves the process that read them."""
