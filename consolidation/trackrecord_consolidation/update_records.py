@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -20,6 +21,7 @@ from trackrecord.store.competences.write import SignedChange, write_changes
 
 from .report import Progress
 
+_LIMITS: Final = FactLimits(triggers=MAX_TRIGGERS, failure_modes=MOST_FAILURE_MODES)
 # From a signature and its record, if it has one, to a change.
 Rule = Callable[[CompetenceRules, Signature, Competence | None, float], RecordUpdate | NoChange]
 
@@ -66,7 +68,7 @@ class RecordUpdater:
             for each in stored
             if each.id in records or each.tally.successes >= self.rules.min_successes
         ]
-        read_facts(connection, {each.id: each.tally for each in relevant}, self._limits)
+        read_facts(connection, {each.id: each.tally for each in relevant}, _LIMITS)
         changes, decided = [], []
         for each in stored:
             signature = Signature(self.project, each.name, each.tally)
@@ -78,7 +80,3 @@ class RecordUpdater:
                 changes.append(SignedChange(each.id, decision))
         progress.add_changes(decided)
         return changes
-
-    @property
-    def _limits(self) -> FactLimits:
-        return FactLimits(triggers=MAX_TRIGGERS, failure_modes=MOST_FAILURE_MODES)
