@@ -33,8 +33,7 @@ def up_to_damage(
     try:
         yield from given
     except ImportFormatError as error:
-        said = str(error).removeprefix(file).lstrip(", ")
-        yield BadLine(file, said)
+        yield BadLine(file, str(error).removeprefix(file).lstrip(", "))
 
 
 def say_bad_lines(bad: Sequence[BadLine]) -> int:

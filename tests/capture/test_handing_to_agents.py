@@ -17,7 +17,7 @@ from trackrecord.settings.service_settings import HookSettings
 from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.tool_words import own_tool_names
+from trackrecord_capture.sources.register import own_tool_names
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from trackrecord.store.outcomes.forgotten import Kind, digest_of_id
 from trackrecord.store.outcomes.projects import clock_of
 from trackrecord.wire.subject import Subject, told_by
 
-from ..sources.tool_words import own_tool_names
+from ..sources.register import own_tool_names
 
 _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _OUTCOME: Final = "outcome"

@@ -39,15 +39,15 @@ def feedback(
     Returns:
         The feedback's id, or None when it was dropped; `dropped` counts why.
     """
-    own_id = feedback_id or new_id()
+    made_id = new_id()
 
     def body() -> bytes:
         fields = {
-            "feedback_id": own_id, "verdict": verdict, "pattern": pattern, "criterion": criterion,
+            "feedback_id": feedback_id or made_id, "verdict": verdict, "pattern": pattern, "criterion": criterion,
             "memory": memory, "task_id": as_text(task_id), "source": as_text(source),
             "project": project,
         }  # fmt: skip
         return encoded_fields(fields, what="feedback", refusal=InvalidFeedback)
 
     is_accepted = publish_report("feedback", body, names_project=project is not None)
-    return own_id if is_accepted else None
+    return (feedback_id or made_id) if is_accepted else None

@@ -32,7 +32,7 @@ from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.otlp.traces.opening import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.tool_words import own_tool_names, tool_words
+from trackrecord_capture.sources.register import own_tool_names, tool_words
 
 _NOW = 1_795_900_000.0
 # "the status of a pipe": the events cannot tell; "told that it is wrong": what came later does.
