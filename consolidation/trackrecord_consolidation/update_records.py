@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from sqlalchemy import Connection
 
@@ -21,7 +20,6 @@ from trackrecord.store.competences.write import SignedChange, write_changes
 
 from .report import Progress
 
-_LIMITS: Final = FactLimits(triggers=MAX_TRIGGERS, failure_modes=MOST_FAILURE_MODES)
 # From a signature and its record, if it has one, to a change.
 Rule = Callable[[CompetenceRules, Signature, Competence | None, float], RecordUpdate | NoChange]
 
