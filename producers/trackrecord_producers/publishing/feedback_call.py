@@ -44,8 +44,8 @@ def feedback(
     def body() -> bytes:
         fields = {
             "feedback_id": feedback_id or made_id, "verdict": verdict, "pattern": pattern,
-            "criterion": criterion, "memory": memory, "task_id": as_text(task_id), "source": as_text(source),
-            "project": project,
+            "criterion": criterion, "memory": memory, "task_id": as_text(task_id),
+            "source": as_text(source), "project": project,
         }  # fmt: skip
         return encoded_fields(fields, what="feedback", refusal=InvalidFeedback)
 
