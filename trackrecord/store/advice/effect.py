@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqlalchemy import Connection, insert, select
 
-from trackrecord.learning.advice.effect.comparison import FEWEST
+from trackrecord.learning.advice.effect.comparison import FEWEST, EffectReport, effect_of
+from trackrecord.learning.advice.effect.trials import Trials, trials_of
 
 from ..outcomes.projects import note_change
 from .tables import effect_decisions
-
-if TYPE_CHECKING:
-    from trackrecord.learning.advice.effect.comparison import EffectReport
-    from trackrecord.learning.advice.effect.trials import Trials
 
 # The newest tasks of a project; of older ones the advice was another.
 MOST_TASKS = 20_000
@@ -32,8 +29,6 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
         connection: a reading transaction.
         project_id: whose advice.
     """
-    from trackrecord.learning.advice.effect.comparison import EffectReport, effect_of
-
     trials = _trials(connection, project_id)
     return EffectReport() if trials is None else effect_of(trials)
 
@@ -41,8 +36,6 @@ def read_effect(connection: Connection, project_id: int) -> EffectReport:
 def _trials(connection: Connection, project_id: int) -> Trials | None:
     """Return the newest tasks of a project with advice or without; None if it had no advice."""
     # Decisions are read without all this.
-    from trackrecord.learning.advice.effect.trials import trials_of
-
     from .exposures import read_exposures
     from .runs import read_runs
 
