@@ -64,13 +64,19 @@ AGENT = CodingAgent(
 )
 '''
 
-# The package of sources gets one more folder, before anything looks into it.
+# The package of sources gets one more folder, before anything looks into it. Commands run one
+# after the other, as a process takes seconds to start; the status and the output of each are told.
 RUN = """
-import sys
+import contextlib, io, json, sys
 import trackrecord_capture.sources
-trackrecord_capture.sources.__path__.append(sys.argv.pop(1))
-from trackrecord_cli.main import main
-sys.exit(main())
+trackrecord_capture.sources.__path__.append(sys.argv[1])
+from trackrecord_cli.main import run
+printed = []
+for command in sys.argv[2:]:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        status = run(command.split())
+    printed.append([status, out.getvalue()])
+print(json.dumps(printed))
 """
 
 
@@ -88,11 +94,13 @@ def made_up(tmp_path):
     env = {name: os.environ[name] for name in kept if name in os.environ}
     env |= {"HOME": str(tmp_path), "TRACKRECORD_HOME": str(tmp_path / "home")}
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", RUN, str(package.parent), *arguments]
-        return subprocess.run(
-            command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+    def run(*commands: str) -> list[tuple[int, str]]:
+        ran = subprocess.run(
+            [sys.executable, "-c", RUN, str(package.parent), *commands], env=env, cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
 
     return tmp_path, run
 
@@ -100,16 +108,14 @@ def made_up(tmp_path):
 def test_a_new_agent_needs_nothing_but_its_package(made_up):
     """It is imported with all others, listed, installed, asked by its hook, and looked after."""
     home, run = made_up
-    imported = run("import", "all", "--json")
-    assert imported.returncode == 0, imported.stderr
-    assert json.loads(imported.stdout)["runs"] == 1
-    assert "made_up_shop" in imported.stdout
-    named = run("import", "made-up")
-    assert "nothing new in 1 log" in named.stdout
-
-    listed = run("install")
-    assert "Made Up: history (`trackrecord import made-up`), live reports, hints" in listed.stdout
-    assert run("install", "made-up", "--no-measure").returncode == 0
+    (status, imported), (_, named), (_, listed), (installed, _) = run(
+        "import all --json", "import made-up", "install", "install made-up --no-measure"
+    )
+    assert (status, installed) == (0, 0)
+    assert json.loads(imported)["runs"] == 1
+    assert "made_up_shop" in imported
+    assert "nothing new in 1 log" in named
+    assert "Made Up: history (`trackrecord import made-up`), live reports, hints" in listed
     settings = json.loads((home / ".made-up" / "settings.json").read_text())
     assert set(settings["hooks"]) == {
         "SessionStart", "UserPromptSubmit", "TurnOver", "SubagentStop", "SessionEnd",
@@ -126,10 +132,10 @@ def test_a_new_agent_needs_nothing_but_its_package(made_up):
     assert (noted["agent"], noted["event"]) == ("made-up", "Stop")
     assert noted["home"] == "/elsewhere"
 
-    doctor = json.loads(run("doctor", "--json").stdout)
-    (found,) = [each for each in doctor["agents"] if each["agent"] == "made-up"]
+    (_, doctor), (uninstalled, _) = run("doctor --json", "uninstall made-up")
+    assert uninstalled == 0
+    (found,) = [each for each in json.loads(doctor)["agents"] if each["agent"] == "made-up"]
     assert found["installed"] is True
-    assert run("uninstall", "made-up").returncode == 0
     assert not (home / ".made-up" / "settings.json").exists()
 
 
