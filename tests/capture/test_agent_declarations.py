@@ -9,6 +9,8 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.capture.conformance.conformance_stories import Edit, Refused, Say, Shell, Story, Turn
+from tests.capture.conformance.message_tellers import TELLERS as MESSAGE_TELLERS
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources import register
@@ -168,6 +170,8 @@ def test_a_file_belongs_to_the_agent_with_the_most_particular_name_for_it():
     assert list(known_sources())[-1] == "claude-code"
 
 
+# Of those whose logs are texts.
+TELLERS = [each for each in MESSAGE_TELLERS if Path(each.path).suffix in (".json", ".jsonl")]
 STRANGE: tuple[Any, ...] = (None, -1, 1e308, "x" * 40_000, [[]], {"text": 7})
 
 
@@ -188,28 +192,15 @@ def _changed(value: Any, strange: Any) -> list[Any]:
     return []
 
 
-LOGS = {
-    "qwen-code": "QwenTeller", "gemini-cli": "GeminiTeller", "pi": "PiTeller",
-    "copilot": "CopilotTeller", "kimi": "KimiTeller", "amp": "AmpTeller", "cline": "ClineTeller",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda strange: repr(strange)[:12])
-def test_whatever_a_log_holds(name, strange, tmp_path, monkeypatch):
+def test_whatever_a_log_holds(teller, strange, tmp_path):
     """Any part of a record may be of another type, or huge: the rest is read, and stays bounded."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "conformance"))
-    import message_tellers
-
-    from tests.capture.conformance.conformance_stories import Edit, Refused, Say, Shell, Story, Turn
-
-    teller = getattr(message_tellers, LOGS[name])()
     refused = () if "refused and led" in teller.traits.untold else (Refused("/src/a"),)
     steps = (Shell("pytest -q", 1, "1 failed"), *refused, Edit("/src/b"), Say("Done"))
     story = Story("", (Turn("Fix the failing tests", steps),), ())
     teller.tell(story, tmp_path)
-    source = agent_of(name).source
-    (log,) = source.logs([tmp_path])
+    (log,) = teller.source.logs([tmp_path])
     text = log.path.read_text()
     if log.path.suffix == ".jsonl":
         lines = [json.loads(line) for line in text.splitlines()]
@@ -223,7 +214,7 @@ def test_whatever_a_log_holds(name, strange, tmp_path, monkeypatch):
     assert len(variants) > 30
     for variant in variants:
         log.path.write_text(variant)
-        for found in source.read(log):
+        for found in teller.source.read(log):
             if isinstance(found, Unreadable):
                 continue
             body = encode_body(outcome_of(found.run))
