@@ -9,6 +9,8 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.capture.conformance.conformance_stories import Edit, Refused, Say, Shell, Story, Turn
+from tests.capture.conformance.message_tellers import TELLERS as MESSAGE_TELLERS
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources import register
@@ -64,13 +66,19 @@ AGENT = CodingAgent(
 )
 '''
 
-# The package of sources gets one more folder, before anything looks into it.
+# The package of sources gets one more folder, before anything looks into it. Commands run one
+# after the other, as a process takes seconds to start; the status and the output of each are told.
 RUN = """
-import sys
+import contextlib, io, json, sys
 import trackrecord_capture.sources
-trackrecord_capture.sources.__path__.append(sys.argv.pop(1))
-from trackrecord_cli.main import main
-sys.exit(main())
+trackrecord_capture.sources.__path__.append(sys.argv[1])
+from trackrecord_cli.main import run
+printed = []
+for command in sys.argv[2:]:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        status = run(command.split())
+    printed.append([status, out.getvalue()])
+print(json.dumps(printed))
 """
 
 
@@ -88,11 +96,13 @@ def made_up(tmp_path):
     env = {name: os.environ[name] for name in kept if name in os.environ}
     env |= {"HOME": str(tmp_path), "TRACKRECORD_HOME": str(tmp_path / "home")}
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", RUN, str(package.parent), *arguments]
-        return subprocess.run(
-            command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+    def run(*commands: str) -> list[tuple[int, str]]:
+        ran = subprocess.run(
+            [sys.executable, "-c", RUN, str(package.parent), *commands], env=env, cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
 
     return tmp_path, run
 
@@ -100,16 +110,14 @@ def made_up(tmp_path):
 def test_a_new_agent_needs_nothing_but_its_package(made_up):
     """It is imported with all others, listed, installed, asked by its hook, and looked after."""
     home, run = made_up
-    imported = run("import", "all", "--json")
-    assert imported.returncode == 0, imported.stderr
-    assert json.loads(imported.stdout)["runs"] == 1
-    assert "made_up_shop" in imported.stdout
-    named = run("import", "made-up")
-    assert "nothing new in 1 log" in named.stdout
-
-    listed = run("install")
-    assert "Made Up: history (`trackrecord import made-up`), live reports, hints" in listed.stdout
-    assert run("install", "made-up", "--no-measure").returncode == 0
+    (status, imported), (_, named), (_, listed), (installed, _) = run(
+        "import all --json", "import made-up", "install", "install made-up --no-measure"
+    )
+    assert (status, installed) == (0, 0)
+    assert json.loads(imported)["runs"] == 1
+    assert "made_up_shop" in imported
+    assert "nothing new in 1 log" in named
+    assert "Made Up: history (`trackrecord import made-up`), live reports, hints" in listed
     settings = json.loads((home / ".made-up" / "settings.json").read_text())
     assert set(settings["hooks"]) == {
         "SessionStart", "UserPromptSubmit", "TurnOver", "SubagentStop", "SessionEnd",
@@ -126,10 +134,10 @@ def test_a_new_agent_needs_nothing_but_its_package(made_up):
     assert (noted["agent"], noted["event"]) == ("made-up", "Stop")
     assert noted["home"] == "/elsewhere"
 
-    doctor = json.loads(run("doctor", "--json").stdout)
-    (found,) = [each for each in doctor["agents"] if each["agent"] == "made-up"]
+    (_, doctor), (uninstalled, _) = run("doctor --json", "uninstall made-up")
+    assert uninstalled == 0
+    (found,) = [each for each in json.loads(doctor)["agents"] if each["agent"] == "made-up"]
     assert found["installed"] is True
-    assert run("uninstall", "made-up").returncode == 0
     assert not (home / ".made-up" / "settings.json").exists()
 
 
@@ -162,6 +170,8 @@ def test_a_file_belongs_to_the_agent_with_the_most_particular_name_for_it():
     assert list(known_sources())[-1] == "claude-code"
 
 
+# Of those whose logs are texts.
+TELLERS = [each for each in MESSAGE_TELLERS if Path(each.path).suffix in (".json", ".jsonl")]
 STRANGE: tuple[Any, ...] = (None, -1, 1e308, "x" * 40_000, [[]], {"text": 7})
 
 
@@ -182,28 +192,15 @@ def _changed(value: Any, strange: Any) -> list[Any]:
     return []
 
 
-LOGS = {
-    "qwen-code": "QwenTeller", "gemini-cli": "GeminiTeller", "pi": "PiTeller",
-    "copilot": "CopilotTeller", "kimi": "KimiTeller", "amp": "AmpTeller", "cline": "ClineTeller",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda strange: repr(strange)[:12])
-def test_whatever_a_log_holds(name, strange, tmp_path, monkeypatch):
+def test_whatever_a_log_holds(teller, strange, tmp_path):
     """Any part of a record may be of another type, or huge: the rest is read, and stays bounded."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "conformance"))
-    import message_tellers
-
-    from tests.capture.conformance.conformance_stories import Edit, Refused, Say, Shell, Story, Turn
-
-    teller = getattr(message_tellers, LOGS[name])()
     refused = () if "refused and led" in teller.traits.untold else (Refused("/src/a"),)
     steps = (Shell("pytest -q", 1, "1 failed"), *refused, Edit("/src/b"), Say("Done"))
     story = Story("", (Turn("Fix the failing tests", steps),), ())
     teller.tell(story, tmp_path)
-    source = agent_of(name).source
-    (log,) = source.logs([tmp_path])
+    (log,) = teller.source.logs([tmp_path])
     text = log.path.read_text()
     if log.path.suffix == ".jsonl":
         lines = [json.loads(line) for line in text.splitlines()]
@@ -217,7 +214,7 @@ def test_whatever_a_log_holds(name, strange, tmp_path, monkeypatch):
     assert len(variants) > 30
     for variant in variants:
         log.path.write_text(variant)
-        for found in source.read(log):
+        for found in teller.source.read(log):
             if isinstance(found, Unreadable):
                 continue
             body = encode_body(outcome_of(found.run))
