@@ -13,10 +13,7 @@ from trackrecord.learning.advice.moments.calls import (
     told_line,
     work_of,
 )
-from trackrecord.learning.advice.moments.commands import (
-    CommandState,
-    commands_of,
-)
+from trackrecord.learning.advice.moments.commands import CommandState, commands_of
 from trackrecord.learning.advice.moments.dismissed import command_id
 from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments, encode_moments
 from trackrecord.learning.advice.moments.hints import (
@@ -26,12 +23,7 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.wording import (
-    named_text,
-    names_in,
-    never_text,
-    usual_text,
-)
+from trackrecord.learning.advice.moments.wording import named_text, names_in, never_text, usual_text
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
