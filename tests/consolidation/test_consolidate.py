@@ -10,7 +10,7 @@ from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.database.engine import reading
 
@@ -124,7 +124,7 @@ def test_what_never_succeeded_is_told(fleet):
         fleet.report("get_order", success=success)
     fleet.consolidate(now=1000.0)
     with reading(fleet.engine) as connection:
-        document = build_document(connection, "default", Rules(), most=9, now=1001.0)
+        document, _ = rank_project(connection, "default", Rules(), most=9, now=1001.0)
     assert [each.id for each in document.failing] == ["issue_refund"]
     prompt = answer_from(
         document, project="default", problem=None, task=None, budget=400, limit=None,

@@ -14,19 +14,11 @@ from hypothesis import strategies as st
 from tests.embeddings.test_embedded_selection import known_record
 from tests.support.endpoint_server import serving
 from tests.support.processes import until
-from trackrecord.embeddings.packed import (
-    cosine,
-    pack,
-    packed_vectors,
-)
+from trackrecord.embeddings.packed import cosine, pack, packed_vectors
 from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading import task_vectors
-from trackrecord.prompt.reading.cache import (
-    read_vectors,
-    write_document,
-    write_vectors,
-)
+from trackrecord.prompt.reading.cache import read_vectors, write_document, write_vectors
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import writing

@@ -31,12 +31,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.ledger.receipts import read_receipts
 from trackrecord.store.ledger.subjects import PATTERN, subject_of
 from trackrecord.store.ledger.tables import items, totals
-from trackrecord.store.memories.tables import (
-    memories,
-    memory_changes,
-    memory_sources,
-    past_tasks,
-)
+from trackrecord.store.memories.tables import memories, memory_changes, memory_sources, past_tasks
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (

@@ -39,7 +39,7 @@ from trackrecord.learning.text.inert import one_line
 from trackrecord.redis.client import worker_client
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.checks import decided_by
-from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import count_advice
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.effect import HoldoutDecision, decide_holdout
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
@@ -121,7 +121,7 @@ def _decide_by_hand(worker: Services) -> dict[int, tuple[str, str, str]]:
     decided = {}
     for project in projects_of("hand"):
         with writing(worker.engine) as connection:
-            advice = build_advice(connection, project, worker.settings.rules, now=time.time())
+            advice, _ = count_advice(connection, project, worker.settings.rules, now=time.time())
             lessons = {lesson.tools[0]: lesson.id for lesson in advice.lessons}
             for number, each in enumerate(CORPUS):
                 if project_of("hand", number) == project:

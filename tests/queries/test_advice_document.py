@@ -4,8 +4,8 @@ import msgspec
 
 from tests.support.prompt_answers import answer_from
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
-from trackrecord.resources.prompt_documents.advice import build_advice
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import count_advice
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
@@ -46,7 +46,7 @@ def teach(store, batch):
 def advice(store, project="default", **asked):
     """The advice of a project, but for its revision, which follows the clock."""
     with reading(store) as connection:
-        found = build_advice(connection, project, RULES, now=NOW, **asked)
+        found, _ = count_advice(connection, project, RULES, now=NOW, **asked)
     return msgspec.structs.replace(found, revision=0)
 
 
@@ -71,7 +71,7 @@ def test_advice_is_counted_from_all_runs(store):
 def told(store, task, **more):
     """Return a task's prompt."""
     with reading(store) as connection:
-        document = build_document(connection, "default", RULES, most=100, now=NOW)
+        document, _ = rank_project(connection, "default", RULES, most=100, now=NOW)
     return answer_from(
         document, project="default", problem=None, task=task, limit=None, language="en", now=NOW,
         memory_rules=RULES.memories, advice=advice(store), **{"budget": 400, **more},

@@ -17,7 +17,7 @@ from trackrecord.resources.experience.lessons import (
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import count_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading
@@ -173,7 +173,7 @@ def _learnt(store):
     """Return all that prompts may say and the lessons, as text, and the orders of tools."""
     now = NOW + 100
     with reading(store) as connection:
-        advice = build_advice(connection, "default", SETTINGS.rules, now=now)
+        advice, _ = count_advice(connection, "default", SETTINGS.rules, now=now)
         shown = lessons_of(Transaction(connection, SETTINGS, "default"), everything=True)
         orders = {run.order for run in read_runs(connection, 1, limit=99)}
     # How often checks run is known, to tell of those that do not start.
@@ -217,7 +217,7 @@ def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
         "`shell:bun test` worked in all 16 calls"
     )
     with reading(store) as connection:
-        (entry,) = build_advice(connection, "default", SETTINGS.rules, now=NOW + 9).lessons
+        (entry,) = count_advice(connection, "default", SETTINGS.rules, now=NOW + 9)[0].lessons
     assert not entry.is_occasional
     assert not entry.needs_naming
     assert entry.usual == 1.0

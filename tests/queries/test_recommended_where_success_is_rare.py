@@ -16,8 +16,8 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.resources.prompt_documents.advice import build_advice
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import count_advice
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
@@ -57,8 +57,8 @@ def learn_all(store, counts):
 
 def documents(store):
     with reading(store) as connection:
-        rankings = build_document(connection, "default", RULES, most=100, now=NOW)
-        advice = build_advice(connection, "default", RULES, now=NOW)
+        rankings, _ = rank_project(connection, "default", RULES, most=100, now=NOW)
+        advice, _ = count_advice(connection, "default", RULES, now=NOW)
     # Draws depend on the revision, which follows the clock.
     rankings = msgspec.structs.replace(rankings, revision=1)
     return decode_document(encode_document(rankings)), advice

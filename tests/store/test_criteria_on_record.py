@@ -8,7 +8,7 @@ import pytest
 from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, outcome, teach
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
@@ -102,7 +102,7 @@ def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store)
 
     def weights(most):
         with reading(store) as connection:
-            found = build_document(connection, "default", Rules(), most=most, now=NOW + DAY)
+            found, _ = rank_project(connection, "default", Rules(), most=most, now=NOW + DAY)
         return {each.criterion: each.weight for each in found.criteria}, found.beyond["criteria"]
 
     assert weights(2) == ({"often": 0.0, "twice": 1.0}, 2)

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 from tests.store.teaching import DAY, NOW, RULES
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import reset_clocks
@@ -17,7 +17,7 @@ NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots 
 def document(store, *, now=NOW):
     most = "trackrecord.resources.prompt_documents.prompt_document.MAX_RANKED"
     with reading(store) as connection, patch(most, 2):
-        return build_document(connection, "default", RULES, most=9, now=now)
+        return rank_project(connection, "default", RULES, most=9, now=now)[0]
 
 
 def test_the_memories_that_count_most(store):

@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.tags import checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience import patterns as calls
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
@@ -78,7 +78,7 @@ def test_patterns_are_found_by_their_tags_and_by_their_kind(store):
 
     assert (found("ui"), found("named"), found("strategy")) == (["plan"], ["other", "plan"], [])
     with reading(store) as connection:
-        document = build_document(connection, "default", RULES, most=9, now=NOW)
+        document, _ = rank_project(connection, "default", RULES, most=9, now=NOW)
     assert document.anti_patterns[0].tags == ("named", "ui")
     assert document.patterns[0].tags == ("named",)
 

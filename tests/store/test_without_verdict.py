@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 from tests.store.teaching import CRITERIA, NOW, RULES, known, outcome, teach, unjudged
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.resources.prompt_documents.advice import build_advice
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import count_advice
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
 from trackrecord.store.criteria.sums import read_criteria
@@ -31,7 +31,7 @@ def answers(store):
     learnt = {name: replace(each, outcomes=0) for name, each in known(store).items()}
     with reading(store) as connection:
         runs = read_runs(connection, 1, limit=1000)
-        advice = build_advice(connection, "default", RULES, now=NOW)
+        advice, _ = count_advice(connection, "default", RULES, now=NOW)
         return {
             "known": learnt,
             "base rate": count_outcomes(connection, 1).base_rate,
@@ -47,7 +47,7 @@ def answers(store):
                 for name in ("runs", "expected", "procedures", "patterns", "kinds")
             },
             "similar tasks": advice.past_tasks.runs,
-            "ranked": build_document(connection, "default", RULES, most=50, now=NOW).patterns,
+            "ranked": rank_project(connection, "default", RULES, most=50, now=NOW)[0].patterns,
         }
 
 
@@ -79,7 +79,7 @@ def test_its_calls_are_a_run(store):
     """What tool calls teach is learnt from it, too."""
     teach(store, [unjudged(n, received=NOW - n, **EVERYTHING) for n in range(40)])
     with reading(store) as connection:
-        (entry, *_) = build_advice(connection, "default", RULES, now=NOW).lessons
+        (entry, *_) = count_advice(connection, "default", RULES, now=NOW)[0].lessons
         assert read_runs(connection, 1, limit=9) == []
         noted = read_noted_runs(connection, 1, limit=9)
     assert entry.kind is LessonKind.FAILS

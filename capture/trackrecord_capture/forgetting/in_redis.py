@@ -20,8 +20,12 @@ from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import Keys
 from trackrecord.redis.shards import all_shards, servers_of
 from trackrecord.redis.stream_removal import take_out
-from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
-from trackrecord.resources.prompt_documents.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import (
+    build_moments,
+    count_advice,
+    with_standing,
+)
+from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.forgotten import Kind, digest_of_id
@@ -225,8 +229,8 @@ class RedisPlace:
     def _write(self, engine: Engine, now: float) -> None:
         settings, project = self._settings, self._goes.subject.project
         with reading(engine) as connection:
-            document = build_document(connection, project, settings.rules, now=now)
-            advice = build_advice(
+            document, _ = rank_project(connection, project, settings.rules, now=now)
+            advice, _ = count_advice(
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
             moments = build_moments(connection, project)

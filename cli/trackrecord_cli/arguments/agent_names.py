@@ -14,14 +14,10 @@ from .options import OneOf
 if TYPE_CHECKING:
     from trackrecord_capture.agents.plan import Installation
 
-    from .options import Command
 
-
-def agent_argument(command: Command) -> Command:
-    """`[NAME]`."""
-    return click.argument(
-        "name", metavar="[NAME]", type=OneOf([*agent_names(), "all"]), required=False
-    )(command)
+agent_argument = click.argument(
+    "name", metavar="[NAME]", type=OneOf([*agent_names(), "all"]), required=False
+)
 
 
 def chosen(name: str | None, *, home: Path | None = None) -> list[Installation]:

@@ -70,11 +70,7 @@ class OneOf(click.Choice[str]):
 
 def line_of(most: int) -> Callable[[str], str]:
     """Reads a non-blank text of bounded length, without the spaces around it."""
-
-    def read(value: str) -> str:
-        return _sound(value.strip(), text_problem(value.strip(), most))
-
-    return read
+    return lambda value: name_of(most)(value.strip())
 
 
 def name_of(most: int) -> Callable[[str], str]:
@@ -102,12 +98,7 @@ PROJECT_NAME = Read("name", checked_project)
 
 def only_project_option(help_text: str) -> Callable[[Command], Command]:
     """`--project NAME`, where without it all projects are meant."""
-    return click.option(
-        "--project",
-        type=PROJECT_NAME,
-        default=None,
-        help=help_text,
-    )
+    return click.option("--project", type=PROJECT_NAME, default=None, help=help_text)
 
 
 project_option = only_project_option(
@@ -116,14 +107,13 @@ project_option = only_project_option(
 )
 
 
-def all_option(command: Command) -> Command:
-    """`--all`, of a list that is of one project otherwise."""
-    return click.option(
-        "--all",
-        "of_all",
-        is_flag=True,
-        help="List those of all projects, and name the project of each.",
-    )(command)
+# Of a list that is of one project otherwise.
+all_option = click.option(
+    "--all",
+    "of_all",
+    is_flag=True,
+    help="List those of all projects, and name the project of each.",
+)
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -152,21 +142,17 @@ asked_conditions_option = conditions_option(
 )
 
 
-def at_option(command: Command) -> Command:
-    """`--at TIME`."""
-    return click.option(
-        "--at",
-        type=MOMENT,
-        default=None,
-        help="Answer as of this moment: ISO 8601 (UTC unless it has an offset) or epoch seconds.",
-    )(command)
+at_option = click.option(
+    "--at",
+    type=MOMENT,
+    default=None,
+    help="Answer as of this moment: ISO 8601 (UTC unless it has an offset) or epoch seconds.",
+)
 
 
-def json_option(command: Command) -> Command:
-    """`--json`."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
-    )(command)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
+)
 
 
 def limit_option(
@@ -205,27 +191,23 @@ def sort_option(sorting: Sorting[Any]) -> Callable[[Command], Command]:
     )
 
 
-def lang_option(command: Command) -> Command:
-    """`--lang en|zh`."""
-    return click.option(
-        "--lang",
-        type=OneOf(["en", "zh"]),
-        default="en",
-        show_default=True,
-        help="Answer in this language: names, ids and what agents wrote stay as they are.",
-    )(command)
+lang_option = click.option(
+    "--lang",
+    type=OneOf(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="Answer in this language: names, ids and what agents wrote stay as they are.",
+)
 
 
-def format_option(help_text: str) -> Callable[[Command], Command]:
-    """`--format table|prompt`."""
-    return click.option(
-        "--format",
-        "form",
-        type=OneOf(["table", "prompt"]),
-        default="table",
-        show_default=True,
-        help=help_text,
-    )
+format_option = click.option(
+    "--format",
+    "form",
+    type=OneOf(["table", "prompt"]),
+    default="table",
+    show_default=True,
+    help="Print a table, or the prompt text itself.",
+)
 
 
 def _section(name: str) -> str:
@@ -238,23 +220,13 @@ def _section(name: str) -> str:
 def sections_options(command: Command) -> Command:
     """Add `--include SECTION` and `--exclude SECTION`, each repeatable."""
     section = Read("section", _section)
-    for option in (
-        click.option(
-            "--exclude",
-            multiple=True,
-            type=section,
-            metavar="SECTION",
-            help="Do not answer with this section; repeatable.",
-        ),
-        click.option(
-            "--include",
-            multiple=True,
-            type=section,
-            metavar="SECTION",
-            help="Answer with this section only; repeatable.",
-        ),
+    for name, does in (
+        ("--exclude", "Do not answer with this section"),
+        ("--include", "Answer with this section only"),
     ):
-        command = option(command)
+        command = click.option(
+            name, multiple=True, type=section, metavar="SECTION", help=f"{does}; repeatable."
+        )(command)
     return command
 
 

@@ -19,7 +19,7 @@ from tests.capture.made_runs import run_of
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
-from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import count_advice
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
@@ -195,7 +195,9 @@ def test_what_several_agents_do_counts_together(store: Engine) -> None:
         with writing(store) as connection:
             learn(connection, [scored], rules, now=_NOW + number)
     with reading(store) as connection:
-        advice = build_advice(connection, "shop", rules, now=_NOW + 10, tool_names=own_tool_names())
+        advice, _ = count_advice(
+            connection, "shop", rules, now=_NOW + 10, tool_names=own_tool_names()
+        )
     assert [procedure.order for procedure in advice.procedures] == [("edit",)]
     assert [lesson.tools for lesson in advice.lessons if lesson.kind == "fails"] == [("edit",)]
     document = RankingsDocument(project="shop", revision=1, computed_at=_NOW)

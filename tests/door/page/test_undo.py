@@ -16,7 +16,7 @@ from trackrecord.learning.advice.moments.hints import (
 )
 from trackrecord.learning.advice.moments.wording import named_text, never_text, usual_text
 from trackrecord.resources.experience.lessons import dismiss_lesson, restore_lesson
-from trackrecord.resources.prompt_documents.advice import build_advice, build_moments
+from trackrecord.resources.prompt_documents.advice import build_moments, count_advice
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.tried_calls import NO_FILES
 
@@ -105,7 +105,7 @@ def project(shown_store):
 def _told(store, kind):
     with reading(store.engine) as connection:
         (facts,) = build_moments(connection, OWN).repositories.values()
-        advice = build_advice(connection, OWN, store.settings.rules, now=NOW + 9)
+        advice, _ = count_advice(connection, OWN, store.settings.rules, now=NOW + 9)
         return KINDS[kind][0](facts, advice)
 
 

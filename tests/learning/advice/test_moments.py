@@ -26,12 +26,7 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.wording import (
-    named_text,
-    names_in,
-    never_text,
-    usual_text,
-)
+from trackrecord.learning.advice.moments.wording import named_text, names_in, never_text, usual_text
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0

@@ -76,27 +76,6 @@ class CountedRuns(NamedTuple):
     estimates: Estimates
 
 
-def build_advice(
-    connection: Connection,
-    project: str,
-    rules: Rules,
-    *,
-    now: float,
-    tool_names: Mapping[str, dict[str, str]] | None = None,
-) -> AdviceDocument:
-    """Count the advice of a project's runs.
-
-    Args:
-        connection: a reading transaction.
-        project: whose runs.
-        rules: the rules of the settings.
-        now: the present, seconds since the epoch.
-        tool_names: what each coding agent calls the tools that all are on record with.
-    """
-    document, _ = count_advice(connection, project, rules, now=now, tool_names=tool_names)
-    return document
-
-
 def count_advice(
     connection: Connection,
     project: str,
@@ -105,7 +84,15 @@ def count_advice(
     now: float,
     tool_names: Mapping[str, dict[str, str]] | None = None,
 ) -> tuple[AdviceDocument, CountedRuns | None]:
-    """Count the advice of a project's runs; return what it was made of, too. See `build_advice`."""
+    """Count the advice of a project's runs; return what it was made of, too.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        rules: the rules of the settings.
+        now: the present, seconds since the epoch.
+        tool_names: what each coding agent calls the tools that all are on record with.
+    """
     found = revision_of(connection, project)
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now), None

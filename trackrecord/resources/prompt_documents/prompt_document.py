@@ -49,19 +49,6 @@ _MOST: Final = 1000
 MAX_RANKED: Final = 100  # memories
 
 
-def build_document(
-    connection: Connection,
-    project: str,
-    rules: Rules,
-    *,
-    most: int = _MOST,
-    now: float,
-) -> RankingsDocument:
-    """Rank all that a project has learnt; see `rank_project`."""
-    document, _ = rank_project(connection, project, rules, most=most, now=now)
-    return document
-
-
 def rank_project(
     connection: Connection,
     project: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.declaration.checks import Text, text_problem
@@ -24,11 +24,6 @@ class StrategyAnswer(Answer, frozen=True):
     id: str
     name_en: str
     name_zh: str
-
-    @classmethod
-    def of(cls, strategy: Strategy) -> Self:
-        """Return a strategy as an answer."""
-        return cls(strategy.slug, strategy.name_en, strategy.name_zh)
 
 
 STRATEGIES = Resource("strategies", "Recognise strategies.")
@@ -65,4 +60,4 @@ def find_strategies(*, text: Text) -> list[StrategyAnswer]:
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return [*map(StrategyAnswer.of, strategies(text))]
+    return [StrategyAnswer(each.slug, each.name_en, each.name_zh) for each in strategies(text)]

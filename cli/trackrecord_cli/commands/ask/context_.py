@@ -66,7 +66,7 @@ def command() -> None:
 @asked_conditions_option
 @sections_options
 @lang_option
-@format_option("Print a table, or the prompt text itself.")
+@format_option
 @json_option
 def rank(
     source: BinaryIO,

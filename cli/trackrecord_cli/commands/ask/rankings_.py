@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     help="Show why each line is in the text, and why the best ten others are not.",
 )
 @lang_option
-@format_option("Print a table, or the prompt text itself.")
+@format_option
 def command(
     project: str | None,
     task: str | None,

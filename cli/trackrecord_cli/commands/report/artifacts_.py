@@ -29,11 +29,7 @@ command = group_of(ARTIFACTS)
 
 
 def _range_of(unit: Unit) -> Read[Range]:
-    return Read("a:b", partial(_parsed, unit))
-
-
-def _parsed(unit: Unit, text: str) -> Range:
-    return Range.parse(unit, text)
+    return Read("a:b", partial(Range.parse, unit))
 
 
 @command.command("put")
