@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 import redis
 
+from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis.roles import LEARNER, dangerous_samples, refusals
+from trackrecord.redis.roles import LEARNER, dangerous_samples
 from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
