@@ -8,7 +8,7 @@ import pytest
 
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import socket_path
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.door.raw_http import OWN_TOKEN
 from tests.support.processes import end
 from trackrecord.process.folders import open_private
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")

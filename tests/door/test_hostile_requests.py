@@ -18,7 +18,7 @@ from tests.door.raw_http import CREDENTIAL, answer_of, ask, connect
 from tests.door.running_door import Door
 from tests.support.growth import grows_by_at_most
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import ask_door
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.bodies import decompressed

@@ -17,8 +17,7 @@ from tests.store.teaching import outcome, teach
 from tests.support.no_tls import NO_TLS
 from trackrecord.errors import UnknownId
 from trackrecord.learning.text.times import iso
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord.store.database.migrate import store_at
 from trackrecord_cli.main import run
 

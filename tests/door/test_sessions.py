@@ -14,7 +14,7 @@ from tests.door.raw_http import OWN_TOKEN
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.wire.access_tokens import Permission

@@ -12,8 +12,7 @@ from tests.door.api.served_store import MARKS, OURS, ServedStore, tokens_of
 from tests.door.running_door import Door
 from tests.support.folder_scope import shared_in
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

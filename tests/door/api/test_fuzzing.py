@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.door.api.served_store import OURS, ServedStore
 from tests.door.running_door import Door
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
 

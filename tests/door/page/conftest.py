@@ -31,8 +31,7 @@ from tests.door.page.hostile_texts import HOSTILE_TEXTS
 from tests.door.page.shown_store import ShownStore, fill
 from tests.door.running_door import Door
 from tests.support.folder_scope import shared_in
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

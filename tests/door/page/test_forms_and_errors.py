@@ -6,8 +6,7 @@ import pytest
 from tests.door.page.shown_store import FLEET
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects

@@ -18,11 +18,7 @@ from trackrecord.learning.advice.estimates.estimates import (
 )
 from trackrecord.learning.advice.lessons.counting.fails import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
-from trackrecord.learning.advice.lessons.lesson import (
-    Lesson,
-    LessonKind,
-    LessonState,
-)
+from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.learning.advice.moments.commands import (
     MOST_RUNS,
     defects_of,
