@@ -16,15 +16,15 @@ from typing import Any, Final
 
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.importers.jsonl import Imported, Rejected, read_jsonl
-from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
+from trackrecord_producers.importers.jsonl import BadLine, Imported, read_jsonl
+from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
 from .moments import replay_sessions
 from .recommendations import LEAST_RUNS, LEAST_TASKS, Gold, evaluate_runs, evaluation_document
 from .recorded import EVALUATED, advising, learn_apart
 from .tau_bench import read_answers, read_tau_bench
 
-_READERS: Final[dict[str, Callable[[Path], Iterable[Imported | Rejected]]]] = {
+_READERS: Final[dict[str, Callable[[Path], Iterable[Imported | BadLine]]]] = {
     "tau-bench": read_tau_bench,
     "jsonl": read_jsonl,
 }
@@ -88,7 +88,7 @@ def _given(
     """Yield the ids and bodies of outcomes, and print a line about anything else."""
     for path in paths:
         records = (
-            Imported(each.record, each.fields | {"project": EVALUATED}, each.kind)
+            Imported(each.place, each.fields | {"project": EVALUATED})
             if isinstance(each, Imported)
             else each
             for each in _READERS[form](path)

@@ -28,7 +28,7 @@ def read_tau_bench(path: Path) -> Iterator[Imported]:
     for number, run in enumerate(json.loads(path.read_bytes()), start=1):
         canonical = json.dumps(run, sort_keys=True, separators=(",", ":")).encode()
         yield Imported(
-            number,
+            f"record {number}",
             {
                 "outcome_id": stable_id(SOURCE, canonical),
                 "task_id": _task(run),

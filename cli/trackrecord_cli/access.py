@@ -148,18 +148,12 @@ def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings
         yield connection, settings, name
 
 
-def say_removed(
-    connection: Connection,
-    project: str | None,
-    rests_on: tuple[RestsOn, ...],
-    asked: Mapping[str, Any],
-    *,
-    is_whole: bool = True,
+def say_removed_of(
+    project: str | None, rests_on: tuple[RestsOn, ...], asked: Mapping[str, Any], *, is_whole: bool
 ) -> dict[str, str]:
     """Say on standard error what an answer lacks because retention has removed it.
 
     Args:
-        connection: a reading transaction.
         project: whose answer; None for all projects.
         rests_on: what it rests on, see `Operation.rests_on`.
         asked: the arguments of the call.
@@ -168,32 +162,20 @@ def say_removed(
     Returns:
         What the answer's JSON object has of it.
     """
-    from trackrecord.resources.access.removed import removed_from_answer
     from trackrecord.resources.declaration.resource import may_lack
 
     needed = may_lack(rests_on, asked, is_whole=is_whole)
-    removed = removed_from_answer(connection, project, needed, asked) if needed else ""
+    if not needed:
+        return {}
+    from trackrecord.resources.access.project_store import read_project
+    from trackrecord.resources.access.removed import removed_from_answer
+
+    with read_project(project) as it:
+        removed = removed_from_answer(it.connection, project, needed, asked)
     if not removed:
         return {}
     click.echo(removed, err=True)
     return {"removed": removed}
-
-
-def say_removed_of(
-    project: str | None,
-    rests_on: tuple[RestsOn, ...],
-    asked: Mapping[str, Any],
-    *,
-    is_whole: bool = True,
-) -> dict[str, str]:
-    """Do what `say_removed` does, in a transaction of its own, where something may be removed."""
-    from trackrecord.resources.access.project_store import read_project
-    from trackrecord.resources.declaration.resource import may_lack
-
-    if not may_lack(rests_on, asked, is_whole=is_whole):
-        return {}
-    with read_project(project) as it:
-        return say_removed(it.connection, project, rests_on, asked, is_whole=is_whole)
 
 
 @contextmanager

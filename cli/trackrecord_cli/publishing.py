@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from trackrecord.errors import ImportFormatError
-from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
+from trackrecord.errors import ImportFormatError, ServerUnavailable
+from trackrecord_producers.importers.jsonl import BadLine
+from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
 from .output.screen import print_json
 
@@ -32,8 +33,7 @@ def up_to_damage(
     try:
         yield from given
     except ImportFormatError as error:
-        said = str(error).removeprefix(file).lstrip(", ")
-        yield BadLine(file, said)
+        yield BadLine(file, str(error).removeprefix(file).lstrip(", "))
 
 
 def say_bad_lines(bad: Sequence[BadLine]) -> int:
@@ -170,7 +170,6 @@ class Publication:
 
 def find_known(settings: DaemonSettings) -> FindKnown | None:
     """Return a function that looks for outcomes in the store; None if it cannot be reached."""
-    from trackrecord.errors import ServerUnavailable
     from trackrecord.resources.reports.outcomes import known_outcomes
     from trackrecord.store.database.engine import reading
     from trackrecord.store.database.migrate import open_store

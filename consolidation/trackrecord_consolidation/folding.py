@@ -1,6 +1,6 @@
 """Folding: add up the episodes of each signature from recorded outcomes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from trackrecord.learning.competences.episodes.tally import Argument, Episode, E
 from trackrecord.learning.competences.episodes.triggers import canonical_conditions
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode
-from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
+from trackrecord.wire.outcome import Outcome, ToolCall, decode_stored
 
 UNREADABLE = "unreadable outcome"
 
@@ -27,38 +27,30 @@ class Folded:
         skipped: the number of episodes without a procedure, by reason.
     """
 
-    tallies: dict[str, EpisodeTally] = field(default_factory=dict)
+    tallies: defaultdict[str, EpisodeTally] = field(
+        default_factory=lambda: defaultdict(EpisodeTally)
+    )
     read: list[ReadEpisode] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
 
-def unfold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
-    """Add up episodes to be subtracted: the sums, negative."""
+def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow], *, takes_back: bool = False) -> Folded:
+    """Add up episodes, in any order.
+
+    Args:
+        rules: what a procedure is.
+        rows: the episodes.
+        takes_back: whether they are to be subtracted: the sums are negative.
+    """
     folded = Folded()
     for row in rows:
-        episode = _episode(rules, row)
-        signature = None
+        episode, signature = _episode(rules, row), None
         if isinstance(episode, Episode):
             signature = signature_of(episode.order)
-            folded.tallies.setdefault(signature, EpisodeTally()).take_back(episode)
-        folded.read.append(ReadEpisode(row.outcome, signature, row.success))
-    return folded
-
-
-def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
-    """Add up episodes, in any order."""
-    folded = Folded()
-    for row in rows:
-        episode = _episode(rules, row)
-        if not isinstance(episode, Episode):
+            tally = folded.tallies[signature]
+            (tally.take_back if takes_back else tally.add)(episode)
+        else:
             folded.skipped[episode] += 1
-            folded.read.append(ReadEpisode(row.outcome, None, row.success))
-            continue
-        signature = signature_of(episode.order)
-        tally = folded.tallies.get(signature)
-        if tally is None:
-            tally = folded.tallies[signature] = EpisodeTally()
-        tally.add(episode)
         folded.read.append(ReadEpisode(row.outcome, signature, row.success))
     return folded
 
@@ -66,8 +58,7 @@ def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
 def _episode(rules: CompetenceRules, row: EpisodeRow) -> Episode | str:
     """Return the episode, or why the outcome is not one."""
     try:
-        # It was small enough when it was recorded, whatever the limit is now.
-        outcome = decode_outcome(row.body, max_bytes=len(row.body))
+        outcome = decode_stored(row.body)
     except InvalidOutcome:
         return UNREADABLE
     calls = outcome.explaining_calls

@@ -40,7 +40,7 @@ from trackrecord.store.competences.episodes import EpisodeRow, bodies, stream
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.removed import removed_tally
 from trackrecord.store.competences.selection.selection_index import drop_numbers
-from trackrecord.store.competences.signatures import add_tallies, clear_sums_of, drop_unused
+from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
 from trackrecord.store.competences.tables import (
     competence_history,
     competences,
@@ -67,7 +67,7 @@ from trackrecord.store.outcomes.forgotten import (
     note_forgetting,
     unfinished,
 )
-from trackrecord.store.outcomes.projects import clock_of, next_revision, project_id_of
+from trackrecord.store.outcomes.projects import note_change, project_id_of
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
@@ -166,7 +166,7 @@ class Rewriter:
                     record = change.applied(record)
                     revised = RecordUpdate(RecordAction(change.action), record, change.rationale)
                     self._write(signature.id, revised, change.actor, at)
-        clear_sums_of(self.connection, signature.id)
+        clear_sums(self.connection, signatures.c.id == signature.id)
         if tally.episodes:
             add_tallies(self.connection, self.project_id, {signature.name: tally})
         self.connection.execute(
@@ -383,7 +383,7 @@ def _forget_some(
     )
     if found.rows:
         rewriter = Rewriter(connection, rules.competence, subject.project, project_id)
-        rewriter.rewrite(gone.signatures)
+        rewriter.rewrite(gone)
         rebuild_credit(connection, project_id)
 
 
@@ -420,8 +420,7 @@ def move_outcomes(
         subject = Subject("task", project, "")
         found = find_on_record(connection, project_id, subject, alone=moved)
         _forget_some(connection, project_id, rules, subject, found, now, for_good=False)
-        change = {"revision": next_revision(clock_of(now))}
-        connection.execute(update(projects).where(projects.c.id == project_id).values(change))
+        note_change(connection, project_id, now)
         counts = count_of_project(connection, project_id) | count_of_name(connection, project)
         turn.give_back(connection)
         if not any(counts.values()):

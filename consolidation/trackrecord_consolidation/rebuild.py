@@ -9,6 +9,7 @@ from trackrecord.learning.competences.update import follow_rebuilt
 from trackrecord.store.competences.episodes import read_before, reassign, retract_replaced
 from trackrecord.store.competences.removed import removed_tallies
 from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
+from trackrecord.store.competences.tables import signatures
 
 from .folding import fold
 from .report import Progress
@@ -48,7 +49,7 @@ def rebuild_competences(
     turn.take(connection)
     progress = Progress()
     retract_replaced(connection, project_id, now)
-    clear_sums(connection, project_id)
+    clear_sums(connection, signatures.c.project_id == project_id)
     add_tallies(connection, project_id, removed_tallies(connection, project_id))
     done = 0
     while True:

@@ -84,11 +84,8 @@ class Progress:
     @property
     def updated(self) -> int:
         """The number of records that changed other than by creation or reinforcement."""
-        return (
-            self.actions[RecordAction.UPDATED]
-            + self.actions[RecordAction.COUNTED]
-            + self.actions[RecordAction.REMOVED]
-        )
+        others = RecordAction.UPDATED, RecordAction.COUNTED, RecordAction.REMOVED
+        return sum(self.actions[each] for each in others)
 
     def columns(self) -> dict[str, float | None]:
         """Return the counts as the columns of the stored report."""

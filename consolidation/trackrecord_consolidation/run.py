@@ -29,7 +29,7 @@ from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
-from .folding import fold, unfold
+from .folding import fold
 from .report import Progress, RunReport
 from .run_lease import RunLease
 from .update_records import RecordUpdater
@@ -81,7 +81,7 @@ def _unfold_all(
         rows = waiting_to_retract(
             connection, follower.project_id, after=done, limit=episodes_at_once
         )
-        taken = unfold(follower.rules, rows)
+        taken = fold(follower.rules, rows, takes_back=True)
         if not taken.read:
             return
         for name, tally in taken.tallies.items():
@@ -188,7 +188,6 @@ def consolidate_all(
     *,
     now: float,
     actor: str,
-    dry_run: bool = False,
     report_read: Callable[[int], None] = lambda _episodes: None,
 ) -> list[RunReport]:
     """Consolidate every project in turn, except those that another run is consolidating.
@@ -203,9 +202,7 @@ def consolidate_all(
     reports = []
     for name in names:
         try:
-            report = consolidate(
-                engine, rules, name, now=now, actor=actor, dry_run=dry_run, report_read=report_read
-            )
+            report = consolidate(engine, rules, name, now=now, actor=actor, report_read=report_read)
             reports.append(report)
         except AlreadyRunning as error:
             log.info("consolidation skipped", project=name, reason=str(error))
@@ -304,7 +301,7 @@ class _Run:
             rows = waiting_to_retract(
                 connection, self._project_id, after=0, limit=self._episodes_at_once
             )
-            taken = unfold(self._follower.rules, rows)
+            taken = fold(self._follower.rules, rows, takes_back=True)
             if not taken.read:
                 return False
             outcomes = [each.outcome for each in taken.read]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.rules import MAX_TRIGGERS, MOST_FAILURE_MODES, CompetenceRules
+from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
-from trackrecord.store.competences.signature_counts import FactLimits, read_facts
+from trackrecord.store.competences.signature_counts import read_facts
 from trackrecord.store.competences.signatures import (
     StoredSignature,
     changed_signatures,
@@ -66,7 +66,7 @@ class RecordUpdater:
             for each in stored
             if each.id in records or each.tally.successes >= self.rules.min_successes
         ]
-        read_facts(connection, {each.id: each.tally for each in relevant}, self._limits)
+        read_facts(connection, {each.id: each.tally for each in relevant})
         changes, decided = [], []
         for each in stored:
             signature = Signature(self.project, each.name, each.tally)
@@ -78,7 +78,3 @@ class RecordUpdater:
                 changes.append(SignedChange(each.id, decision))
         progress.add_changes(decided)
         return changes
-
-    @property
-    def _limits(self) -> FactLimits:
-        return FactLimits(triggers=MAX_TRIGGERS, failure_modes=MOST_FAILURE_MODES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,12 +13,13 @@ from trackrecord.errors import InvalidEntry, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
-from trackrecord.wire.exposure import ExposureBody, decode_exposure
-from trackrecord.wire.feedback import FeedbackBody, decode_feedback
-from trackrecord.wire.hint import HintBody, decode_hint
-from trackrecord.wire.memory import MemoryBody, decode_memory
+from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.feedback import FeedbackBody
+from trackrecord.wire.hint import HintBody
+from trackrecord.wire.kinds import decoder_of
+from trackrecord.wire.memory import MemoryBody
 from trackrecord.wire.outcome import Outcome, decode_outcome
-from trackrecord.wire.recall import RecallBody, decode_recall
+from trackrecord.wire.recall import RecallBody
 
 from .bodies.body import build_body
 from .delivery.retry_count import RetryCounts
@@ -41,6 +42,7 @@ class Captured:
         dropped: one line for each report that would have been lost, with the reason.
         remarks: what the log would have said of fields that are not quite right: misspelt ones, and
             values whose coercion loses something.
+        failed_before: the tasks that failed in the block.
     """
 
     def __init__(self) -> None:
@@ -54,15 +56,17 @@ class Captured:
         self.errors: list[ErrorReport] = []
         self.dropped: list[str] = []
         self.remarks: list[str] = []
+        self.failed_before = RetryCounts()
         self._dropped_outcomes: Counter[str] = Counter()
         self._dropped_reports: Counter[str] = Counter()
-        self._failed_before = RetryCounts()
+        self._reports: dict[str, list[Any]] = {
+            "memory": self.memories,
+            "exposure": self.exposures,
+            "recall": self.recalls,
+            "hint": self.hints,
+            "feedback": self.feedback,
+        }
         self._tasks: dict[tuple[str, str], TaskInFlight] = {}
-
-    @property
-    def failed_before(self) -> RetryCounts:
-        """The tasks that failed in this block."""
-        return self._failed_before
 
     def publish(self, fields: dict[str, Any]) -> str | None:
         """Keep an outcome; return None if it is not a valid one."""
@@ -77,18 +81,8 @@ class Captured:
         return outcome_id
 
     def accept(self, item: WaitingItem) -> bool:
-        """Keep a memory, an exposure or a recall."""
-        match item.kind:
-            case "exposure":
-                self.exposures.append(decode_exposure(item.body))
-            case "recall":
-                self.recalls.append(decode_recall(item.body))
-            case "hint":
-                self.hints.append(decode_hint(item.body))
-            case "feedback":
-                self.feedback.append(decode_feedback(item.body))
-            case _:
-                self.memories.append(decode_memory(item.body))
+        """Keep a report that is encoded already, as a memory or an exposure is."""
+        self._reports[item.kind].append(decoder_of(item.kind)(item.body))
         return True
 
     def count_fault(self, error: Exception) -> None:
@@ -148,15 +142,7 @@ class Captured:
 
     def stats(self) -> Stats:
         """Return the counts of publishing: all accepted items count as sent."""
-        kept: tuple[Sized, ...] = (
-            self.outcomes,
-            self.memories,
-            self.exposures,
-            self.recalls,
-            self.hints,
-            self.feedback,
-        )
-        accepted = sum(map(len, kept))
+        accepted = sum(map(len, (self.outcomes, *self._reports.values())))
         return Stats(
             published=accepted, waiting=0, sent=accepted, spooled=0, forwarded=0,
             dropped=dict(self._dropped_outcomes),
@@ -170,21 +156,9 @@ class Captured:
 def _after(task: TaskInFlight, report: ErrorReport | AttemptEnd) -> TaskInFlight:
     """Return a task as Redis has it after a report: success resolves its errors."""
     if isinstance(report, ErrorReport):
-        return replace(task, errors=(*task.errors, _error_of(report)))
+        error = msgspec.convert(report, TaskError, from_attributes=True)
+        return replace(task, errors=(*task.errors, error))
     if report.success:
         errors = tuple(replace(error, resolved=True) for error in task.errors)
         return replace(task, errors=errors, strikes=0)
     return replace(task, strikes=task.strikes + 1)
-
-
-def _error_of(report: ErrorReport) -> TaskError:
-    return TaskError(
-        id=report.id,
-        type=report.type,
-        message=report.message,
-        at=report.at,
-        stack_trace=report.stack_trace,
-        tool_name=report.tool_name,
-        context=report.context,
-        task_id=report.task_id,
-    )

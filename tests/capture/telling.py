@@ -54,20 +54,25 @@ def span(
     )
 
 
-def agent_span(name: str = "fixer", **options: Any) -> Span:
+def agent_span(
+    name: str = "fixer", attributes: Mapping[str, Any] | None = None, **options: Any
+) -> Span:
     """Return the span of an agent at work, for half a minute."""
     told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    return span(f"invoke_agent {name}", told, **{"lasts": 30, **options})
+    return span(f"invoke_agent {name}", {**told, **(attributes or {})}, **{"lasts": 30, **options})
+
+
+def tool_span(
+    tool: str = "run_tests", attributes: Mapping[str, Any] | None = None, **options: Any
+) -> Span:
+    """Return the span of a call; nothing tells how it ended."""
+    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+    return span(f"execute_tool {tool}", {**told, **(attributes or {})}, **options)
 
 
 def call_span(under: Span, tool: str = "run_tests", **options: Any) -> Span:
     """Return the span of a call that went well."""
-    told = {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": tool,
-        "gen_ai.tool.call.result": "done",
-    }
-    return span(f"execute_tool {tool}", told, under=under, **options)
+    return tool_span(tool, {"gen_ai.tool.call.result": "done"}, under=under, **options)
 
 
 def log(

@@ -48,7 +48,7 @@ AGENT = CodingAgent(
     source=LogFiles(
         name="made-up",
         pattern="talk-*.jsonl",
-        folders=lambda: [home_of("MADE_UP_HOME", ".made-up") / "talks"],
+        homes=lambda: [home_of("MADE_UP_HOME", ".made-up") / "talks"],
         read_log=reading_with(Session, "made-up", TOOLS),
     ),
     tools=TOOLS,

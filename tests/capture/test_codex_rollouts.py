@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.capture.made_runs import run_of
 from trackrecord_capture.agent_run import AgentRun, RunCall, SignalKind, SubAgent
 from trackrecord_capture.sources.codex import AGENT
 from trackrecord_capture.sources.source import ReadRun, Unreadable
@@ -472,9 +473,7 @@ def test_what_sub_agents_did_is_known_once_the_run_has_waited_for_all_of_them():
         return RunCall(tool=tool, ok=True, started_at=at, duration_ms=lasts * 1000, **about)
 
     def work(begun, ended, *calls):
-        run = AgentRun(agent="codex", session="s", prompt="p", captured_from="transcript",
-                       started_at=begun, ended_at=ended, is_over=True, calls=calls)  # fmt: skip
-        return [run]
+        return [run_of(*calls, agent="codex", started_at=begun, ended_at=ended, is_over=True)]
 
     def told(*calls):
         known = with_sub_agents(calls, lambda name: works.get(name, []))

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from tests.capture.made_runs import run_of
 from tests.prompt.advised import known_pattern as pattern
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.advice.moments.facts import UsualLine
@@ -13,11 +14,10 @@ from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord.settings.daemon_settings import HookSettings
-from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.tool_words import own_tool_names
+from trackrecord_capture.sources.register import own_tool_names
 
 
 @pytest.fixture
@@ -62,10 +62,7 @@ def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1
 
 def task_of(agent, session, prompt_id, text="Fix the login"):
     """Return the task of the outcome that is made of the same run's transcript."""
-    run = AgentRun(
-        agent=agent, session=session, prompt=prompt_id, captured_from="transcript", started_at=1.0,
-        ended_at=2.0, folder="/src/shop", instruction=text,
-    )  # fmt: skip
+    run = run_of(agent=agent, session=session, prompt=prompt_id, instruction=text)
     return outcome_of(run)["task_id"]
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.capture.telling import called, run_told, span
+from tests.capture.telling import agent_span, called, run_told, span, tool_span
 from trackrecord_capture.agent_run import SignalKind
 
 STRANDS = "strands.telemetry.tracer"
@@ -13,15 +13,11 @@ def asked(text):
 
 
 def agent(name, under=None, **options):
-    told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    told |= options.pop("attributes", {})
-    return span(f"invoke_agent {name}", told, under=under, **{"lasts": 5, **options})
+    return agent_span(name, under=under, **options)
 
 
 def tool(name, under, **options):
-    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
-    told |= options.pop("attributes", {})
-    return span(f"execute_tool {name}", told, under=under, **options)
+    return tool_span(name, under=under, **options)
 
 
 def test_a_swarm_or_a_graph_of_agents_is_one_run_and_asked_what_the_person_asked():

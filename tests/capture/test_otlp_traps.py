@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from tests.capture.telling import START, TRACE, called, log, only_call, run_told, runs_told, span
+from tests.capture.telling import agent_span as agent
+from tests.capture.telling import tool_span as tool
 from trackrecord_capture.agent_run import SignalKind, run_outcome_id
 from trackrecord_capture.otlp.encodings.span import SpanEvent
 from trackrecord_capture.otlp.facts.log_events import event_of
@@ -18,17 +20,6 @@ from trackrecord_capture.otlp.traces.opening import recorded_prompt
 PYDANTIC = "pydantic-ai"
 OPENINFERENCE = "openinference.instrumentation.langchain"
 TRACELOOP = "opentelemetry.instrumentation.langchain"
-
-
-def agent(name="fixer", **options):
-    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    attributes |= options.pop("attributes", {})
-    return span(f"invoke_agent {name}", attributes, **{"lasts": 10, **options})
-
-
-def tool(name="run_tests", attributes=None, **options):
-    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
-    return span(f"execute_tool {name}", told | (attributes or {}), **options)
 
 
 def test_pydantic_ai_a_tool_that_asks_for_a_retry_failed_without_an_error_type():

@@ -32,7 +32,7 @@ def parts(tmp_path):
         (shop / ".git").mkdir(parents=True)
         sessions = tmp_path / f"sessions-{number}"
         sessions.mkdir()
-        write_sessions(sessions, agent, 5 * _MB)
+        write_sessions(sessions, agent, 2 * _MB)
         for path in sessions.iterdir():
             path.write_text(path.read_text().replace("/src/shop", str(shop)))
         source = known_sources()[agent]

@@ -11,8 +11,9 @@ from itertools import permutations
 import msgspec
 import pytest
 
+from tests.capture.made_runs import run_of
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
-from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.history.reading import (
     SILENT_S,
     LogReading,
@@ -51,10 +52,9 @@ class Lines:
 def _run(words):
     marks = dict(word.split("=") for word in words[1:] if "=" in word)
     ended = float(marks.get("ended", time.time() - float(marks.get("silent", 0.0))))
-    return AgentRun(
-        agent="lines", session=marks.get("session", "s"), prompt=words[0],
-        captured_from="transcript", started_at=ended - 1, ended_at=ended,
-        is_over="open" not in words,
+    return run_of(
+        agent="lines", session=marks.get("session", "s"), prompt=words[0], folder="",
+        started_at=ended - 1, ended_at=ended, is_over="open" not in words,
         automated="automated" in words, record=marks.get("record", ""), is_copy="copy" in words,
     )  # fmt: skip
 

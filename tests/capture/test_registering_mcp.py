@@ -136,7 +136,7 @@ def test_a_server_that_went_missing_is_registered_again(user, home):
     (user / ".claude.json").unlink()
     claude = AGENTS["claude-code"]
     assert not claude.is_installed(home)
-    (checkup,) = diagnose(home, 4318, [claude]).agents
+    checkup = next(each for each in diagnose(home, 4318).agents if each.agent == claude.name)
     assert "run `trackrecord install claude-code`" in checkup.advice
     install(claude, home, plan_install(claude, home))
     assert claude.is_installed(home)

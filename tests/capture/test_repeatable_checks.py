@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.capture.made_runs import run_of, shell
 from trackrecord.process.machines import this_machine
-from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.verdict.repeatable import checks_by_call
 
@@ -12,17 +12,11 @@ PASSED = "===== 41 passed in 3.21s ====="
 FAILED = "===== 2 failed, 39 passed in 3.21s ====="
 
 
-def checks(command, *, ok=True, result="", folder="", code=None):
+def checks(command, *, ok=True, result="", folder=""):
     """The checks of one call of a shell."""
-    call = RunCall(
-        tool="Bash", command=command, ok=ok, result=result, error="" if ok else result,
-        exit_code=code if code is not None else int(not ok), folder=folder,
-    )  # fmt: skip
-    run = AgentRun(
-        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
-        ended_at=2.0, folder=FOLDER, calls=(call,),
-    )  # fmt: skip
-    return checks_by_call(run).get(0, [])
+    error = "" if ok else result
+    call = shell(command, int(not ok), result, error=error, folder=folder)
+    return checks_by_call(run_of(call, folder=FOLDER)).get(0, [])
 
 
 @pytest.mark.parametrize(
@@ -92,27 +86,17 @@ def test_each_check_of_a_line_is_known_by_itself():
 
 def test_a_folder_above_is_where_lines_start():
     """An agent that was started in a part of a repository runs its checks above it, too."""
-    calls = tuple(
-        RunCall(
-            tool="Bash", command="npm test", ok=True, exit_code=0, result="1 passing", folder=at
-        )
-        for at in (FOLDER, f"{FOLDER}/web")
+    web = f"{FOLDER}/web"
+    run = run_of(
+        *(shell("npm test", 0, "1 passing", folder=at) for at in (FOLDER, web)), folder=web
     )
-    run = AgentRun(
-        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
-        ended_at=2.0, folder=f"{FOLDER}/web", calls=calls,
-    )  # fmt: skip
     lines = [check.line for found in checks_by_call(run).values() for check in found]
     assert lines == ["npm test", "cd web && npm test"]
 
 
 def test_an_outcome_has_them_and_the_machine():
     """The machine's and the user's names stand in no outcome, only a digest of them."""
-    run = AgentRun(
-        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
-        ended_at=2.0, folder=FOLDER,
-        calls=(RunCall(tool="Bash", command="npm test", ok=True, exit_code=0, result="1 passing"),),
-    )  # fmt: skip
+    run = run_of(shell("npm test", 0, "1 passing"), folder=FOLDER)
     fields = outcome_of(run, machine=this_machine())
     (call,) = fields["tool_graph"]
     assert call["checks"] == [

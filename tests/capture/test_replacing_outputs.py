@@ -8,10 +8,10 @@ import subprocess
 import msgspec
 import pytest
 
+from tests.capture.made_runs import run_of
 from tests.capture.test_hook_script import assert_silent, door, run
 from trackrecord.artifacts.client import open_artifacts
 from trackrecord.settings.settings import load_settings
-from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.door_address import DoorAddress, read_door, write_door
 from trackrecord_capture.agents.known import AGENTS
@@ -48,11 +48,8 @@ def test_an_oversized_output_is_stored_and_its_summary_answered(settings, live):
     assert text.startswith(f"[output kept as artifact {kept.id}: log, ")
     assert re.search(r"\nRead it: .*artifacts get --project shop ID --lines 1:100 ", text)
     assert kept.tool == "shell:make test"
-    run_of_it = AgentRun(
-        agent="opencode", session="s1", prompt="m1", captured_from="plugin", started_at=1.0,
-        ended_at=2.0, instruction=PROMPT,
-    )  # fmt: skip
-    assert kept.task_id == task_id_of(run_of_it, "shop")
+    run = run_of(agent="opencode", session="s1", prompt="m1", instruction=PROMPT)
+    assert kept.task_id == task_id_of(run, "shop")
     assert KEY not in kept.summary
 
 

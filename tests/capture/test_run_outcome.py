@@ -1,19 +1,20 @@
 """From a run to its outcome: what is kept, bounded and without secrets."""
 
-from typing import Any
+from functools import partial
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.capture.made_runs import run_of, shell
 from trackrecord.errors import SettingsError
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.setting_values import read_values
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord.wire.tried_calls import tried_digest
-from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind
+from trackrecord_capture.agent_run import RunCall, Signal, SignalKind
 from trackrecord_capture.call_fields import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of, tried_calls_of
 from trackrecord_capture.shell.checks import checks_of
@@ -23,13 +24,10 @@ EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_pa
 PASS = RunCall(tool="Bash", command="uv run pytest", ok=True, exit_code=0, result="3 passed")
 
 
-def _run(*calls: RunCall, **given: Any) -> AgentRun:
-    fields: dict[str, Any] = {
-        "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
-        "started_at": 1000.0, "ended_at": 1009.5, "folder": "/src/p",
-        "instruction": "Fix the failing tests of the parser", "calls": calls,
-    }  # fmt: skip
-    return AgentRun(**(fields | given))
+_run = partial(
+    run_of, started_at=1000.0, ended_at=1009.5, folder="/src/p",
+    instruction="Fix the failing tests of the parser",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["mcp__trackrecord__{}", "trackrecord_{}", "trackrecord:{}"])
@@ -231,7 +229,7 @@ def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     calls = [
         RunCall(tool=huge, id=huge, ok=False, error=huge, actor=huge,
              arguments={f"{letter}{n}": huge[:500] for n in range(50)}, edits=(huge, f"{n}"))
-        for n in range(250)
+        for n in range(120)
     ]  # fmt: skip
     run = _run(
         *calls, instruction=huge, branch=huge, model=huge, name=huge, folder="/" + huge, agent=huge,
@@ -338,21 +336,17 @@ def test_what_goes_wrong_beside_a_search_is_a_failed_call(
     assert fields["tool_graph"][0]["ok"] is False
 
 
-def _bash(command: str, exit_code: int | None, said: str) -> RunCall:
-    return RunCall(tool="Bash", command=command, ok=False, exit_code=exit_code, result=said)
-
-
 @pytest.mark.parametrize(
     "call",
     [
-        _bash("pytest", 1, "E   assert 1 == 2\n1 failed, 2 passed in 0.1s"),
-        _bash("cd x && npm test", 1, "Error: Cannot find module './cart'\n2 failing"),
-        _bash(
+        shell("pytest", 1, "E   assert 1 == 2\n1 failed, 2 passed in 0.1s"),
+        shell("cd x && npm test", 1, "Error: Cannot find module './cart'\n2 failing"),
+        shell(
             "uv run mypy .", 1, "a.py:3: error: Name 'x' is not defined\nFound 1 error in 1 file"
         ),
-        _bash("ruff check && pytest", 1, "a.py:1:8: F401 `os` is unused\nFound 1 error."),
-        _bash("cargo build", 101, "error[E0425]: cannot find value `x` in this scope"),
-        _bash("make check", 2, "it went wrong"),
+        shell("ruff check && pytest", 1, "a.py:1:8: F401 `os` is unused\nFound 1 error."),
+        shell("cargo build", 101, "error[E0425]: cannot find value `x` in this scope"),
+        shell("make check", 2, "it went wrong"),
         RunCall(tool="run_tests", ok=False, error="tests/test_a.py FAILED\n1 failed, 2 passed"),
     ],
 )
@@ -368,17 +362,17 @@ def test_what_a_check_found_is_no_failure_of_its_call(call: RunCall):
 @pytest.mark.parametrize(
     "call",
     [
-        _bash("pytest", 127, "bash: line 1: pytest: command not found"),
-        _bash("python -m pytest", 1, "/usr/bin/python: No module named pytest"),
-        _bash("npm test", 1, 'npm error Missing script: "test"'),
-        _bash("npm run lint", 1, "> eslint .\nsh: 1: eslint: not found\nnpm error code 1"),
-        _bash(
+        shell("pytest", 127, "bash: line 1: pytest: command not found"),
+        shell("python -m pytest", 1, "/usr/bin/python: No module named pytest"),
+        shell("npm test", 1, 'npm error Missing script: "test"'),
+        shell("npm run lint", 1, "> eslint .\nsh: 1: eslint: not found\nnpm error code 1"),
+        shell(
             "rtk bun run test", 2, "error: unrecognized subcommand 'run'\n\nUsage: rtk [OPTIONS]"
         ),
-        _bash("npx jest --parallel", 1, "error: unknown option '--parallel'"),
-        _bash("docker build .", 1, "ERROR: Cannot connect to the Docker daemon at unix:///x.sock"),
-        _bash("pytest", 137, "Killed"),
-        _bash("make build && ./deploy.sh", 1, "deploying\ndenied"),
+        shell("npx jest --parallel", 1, "error: unknown option '--parallel'"),
+        shell("docker build .", 1, "ERROR: Cannot connect to the Docker daemon at unix:///x.sock"),
+        shell("pytest", 137, "Killed"),
+        shell("make build && ./deploy.sh", 1, "deploying\ndenied"),
         RunCall(tool="run_tests", ok=False, error="connection refused"),
     ],
 )

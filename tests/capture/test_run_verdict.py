@@ -1,6 +1,7 @@
 """The verdict on a run, rule by rule."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,33 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
+from tests.capture.made_runs import edit, run_of, shell
+from trackrecord_capture.agent_run import RunCall, Signal, SignalKind, SubAgent
 from trackrecord_capture.verdict.phrases import CORRECTIONS, goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
 
+_run = partial(run_of, instruction="Fix the tests")
 
-def _run(*calls: RunCall, signs: tuple[Signal, ...] = (), **given: Any) -> AgentRun:
-    fields: dict[str, Any] = {
-        "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
-        "started_at": 1.0, "ended_at": 9.0, "folder": "/src/p", "instruction": "Fix the tests",
-    }  # fmt: skip
-    return AgentRun(**(fields | {"calls": calls, "signs": signs} | given))
-
-
-def _shell(command: str, exit_code: int | None = 0, result: str = "", **given: Any) -> RunCall:
-    ok = None if exit_code is None else exit_code == 0
-    fields: dict[str, Any] = {"ok": ok, "exit_code": exit_code, "result": result}
-    return RunCall(tool="Bash", command=command, **(fields | given))
-
-
-def _edit(file: str = "/src/p/a.py", **given: Any) -> RunCall:
-    return RunCall(tool="Edit", edits=(file,), **({"ok": True} | given))
-
-
-PASS = _shell("pytest -q", 0, "3 passed in 0.1s")
-FAIL = _shell("pytest -q", 1, "1 failed, 2 passed in 0.1s")
-EDIT = _edit()
+PASS = shell("pytest -q", 0, "3 passed in 0.1s")
+FAIL = shell("pytest -q", 1, "1 failed, 2 passed in 0.1s")
+EDIT = edit("/src/shop/a.py")
+MISSED = edit("/src/shop/a.py", ok=False)
 
 
 @pytest.mark.parametrize(
@@ -49,74 +35,74 @@ EDIT = _edit()
         ((FAIL,), False),
         ((PASS,), True),
         ((EDIT, FAIL, PASS), True),
-        ((EDIT, PASS, _shell("mypy .", 1, "Found 2 errors in 1 file")), False),
-        ((EDIT, _shell("mypy .", 1, "Found 2 errors"), PASS), False),
-        ((EDIT, _shell("mypy .", 1), EDIT, _shell("mypy ."), PASS), True),
-        ((EDIT, PASS, _shell("sed -i s/a/b/ x.py")), None),
-        ((_shell("sed -i s/a/b/ x.py && pytest"),), True),
-        ((_shell("pytest && sed -i s/a/b/ x.py"),), None),
-        ((EDIT, _shell("ruff check --fix .")), True),
-        ((EDIT, PASS, _shell("ruff check --fix .")), None),
-        ((EDIT, _shell("cd /src/other && pytest -q", 0, "3 passed in 0.1s")), None),
-        ((EDIT, _edit("/src/other/b.py"), _shell("cd /src/other && pytest", 0, "ok 1")), True),
+        ((EDIT, PASS, shell("mypy .", 1, "Found 2 errors in 1 file")), False),
+        ((EDIT, shell("mypy .", 1, "Found 2 errors"), PASS), False),
+        ((EDIT, shell("mypy .", 1), EDIT, shell("mypy ."), PASS), True),
+        ((EDIT, PASS, shell("sed -i s/a/b/ x.py")), None),
+        ((shell("sed -i s/a/b/ x.py && pytest"),), True),
+        ((shell("pytest && sed -i s/a/b/ x.py"),), None),
+        ((EDIT, shell("ruff check --fix .")), True),
+        ((EDIT, PASS, shell("ruff check --fix .")), None),
+        ((EDIT, shell("cd /src/other && pytest -q", 0, "3 passed in 0.1s")), None),
+        ((EDIT, edit("/src/other/b.py"), shell("cd /src/other && pytest", 0, "ok 1")), True),
         (
             (
-                _shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
-                _shell("ruff check .", 1, "Found 87 errors."),
+                shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
+                shell("ruff check .", 1, "Found 87 errors."),
             ),
             True,
         ),
         (
             (
-                _shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
-                _shell("ruff check .", 1, "Found 88 errors."),
+                shell("ruff check .", 1, "Found 87 errors."), EDIT, PASS,
+                shell("ruff check .", 1, "Found 88 errors."),
             ),
             False,
         ),
-        ((EDIT, _shell("./bin/shop-test --port 80", 0, "listening")), None),
-        ((EDIT, _shell("./bin/shop-test", 1, "2 passed, 1 failed")), False),
-        ((EDIT, _shell("pytest -q", 1, "cannot read the settings of the shop")), None),
-        ((EDIT, _shell("cd web && npm test", 1, "bash: line 1: cd: web: No such file")), None),
-        ((EDIT, _shell("go test ./... | tee log", 0, "ok  \tshop\t0.1s\n...\n</cut>")), None),
-        ((EDIT, PASS, _shell("cat a.py"), _shell("git commit -m x")), True),
-        ((EDIT, PASS, _edit(ok=False)), True),
-        ((EDIT, PASS, _edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
-        ((EDIT, PASS, _edit("/home/u/.claude/plans/x.md")), True),
-        ((EDIT, _shell("pytest 2>&1 | tee out.txt", 0, "4 passed in 1s")), True),
-        ((EDIT, _shell("set -o pipefail; pytest | tee out.txt", 0)), True),
-        ((EDIT, _shell("cat a | tee b.py", 0), _shell("ls")), None),
-        ((EDIT, _shell("pytest | head -1", 0, "x"), _shell("mypy .")), None),
-        ((EDIT, _shell("pytest", 143), _shell("mypy .")), None),
-        ((EDIT, _shell("pytest", 127, "pytest: command not found"), _shell("mypy .")), True),
-        ((EDIT, _shell("mypy . && pytest", 1, "Found 2 errors in 1 file")), False),
+        ((EDIT, shell("./bin/shop-test --port 80", 0, "listening")), None),
+        ((EDIT, shell("./bin/shop-test", 1, "2 passed, 1 failed")), False),
+        ((EDIT, shell("pytest -q", 1, "cannot read the settings of the shop")), None),
+        ((EDIT, shell("cd web && npm test", 1, "bash: line 1: cd: web: No such file")), None),
+        ((EDIT, shell("go test ./... | tee log", 0, "ok  \tshop\t0.1s\n...\n</cut>")), None),
+        ((EDIT, PASS, shell("cat a.py"), shell("git commit -m x")), True),
+        ((EDIT, PASS, MISSED), True),
+        ((EDIT, PASS, edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
+        ((EDIT, PASS, edit("/home/u/.claude/plans/x.md")), True),
+        ((EDIT, shell("pytest 2>&1 | tee out.txt", 0, "4 passed in 1s")), True),
+        ((EDIT, shell("set -o pipefail; pytest | tee out.txt", 0)), True),
+        ((EDIT, shell("cat a | tee b.py", 0), shell("ls")), None),
+        ((EDIT, shell("pytest | head -1", 0, "x"), shell("mypy .")), None),
+        ((EDIT, shell("pytest", 143), shell("mypy .")), None),
+        ((EDIT, shell("pytest", 127, "pytest: command not found"), shell("mypy .")), True),
+        ((EDIT, shell("mypy . && pytest", 1, "Found 2 errors in 1 file")), False),
         (
             (
                 EDIT,
-                _shell("pytest && mypy .", 1, "3 passed in 1s\nFound 1 error"),
-                _shell("mypy ."),
+                shell("pytest && mypy .", 1, "3 passed in 1s\nFound 1 error"),
+                shell("mypy ."),
             ),
             True,
         ),
         (
-            (EDIT, _shell("npm run lint && npm test", 1, "1 failed, 2 passed"), _shell("npm test")),
+            (EDIT, shell("npm run lint && npm test", 1, "1 failed, 2 passed"), shell("npm test")),
             True,
         ),
-        ((EDIT, _shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), None),
-        ((EDIT, _shell("make lint", 1, "Found 9 errors."), _shell("ruff check a.py")), True),
-        ((EDIT, _shell("npm test; ls", 0, "Tests: 1 failed, 2 passed")), False),
+        ((EDIT, shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), None),
+        ((EDIT, shell("make lint", 1, "Found 9 errors."), shell("ruff check a.py")), True),
+        ((EDIT, shell("npm test; ls", 0, "Tests: 1 failed, 2 passed")), False),
         (
-            (EDIT, _shell("pytest; mypy . | tail -1", 0, "Success: no issues found in 3 files")),
+            (EDIT, shell("pytest; mypy . | tail -1", 0, "Success: no issues found in 3 files")),
             None,
         ),
         (
-            (EDIT, _shell("pytest | tail -1; mypy .", 0, "Success: no issues found in 3 files")),
+            (EDIT, shell("pytest | tail -1; mypy .", 0, "Success: no issues found in 3 files")),
             None,
         ),
-        ((EDIT, _shell("mypy . | tail -1; pytest -q", 1, "error: boom\n3 passed in 1s")), False),
-        ((EDIT, _shell("bun run test", 0, "error: boom\n 3 pass\n 0 fail")), True),
-        ((EDIT, PASS, _shell("pytest", 137)), True),
-        ((EDIT, _shell("pytest", None, "3 passed")), None),
-        ((EDIT, _shell("python repro_test.py", 1)), None),
+        ((EDIT, shell("mypy . | tail -1; pytest -q", 1, "error: boom\n3 passed in 1s")), False),
+        ((EDIT, shell("bun run test", 0, "error: boom\n 3 pass\n 0 fail")), True),
+        ((EDIT, PASS, shell("pytest", 137)), True),
+        ((EDIT, shell("pytest", None, "3 passed")), None),
+        ((EDIT, shell("python repro_test.py", 1)), None),
         ((EDIT, RunCall(tool="run_tests", ok=True, result="2 failed, 1 passed")), False),
         ((EDIT, RunCall(tool="run_tests", ok=True, result="fine")), True),
         ((EDIT, RunCall(tool="run_tests", ok=False, error="boom")), False),
@@ -155,9 +141,9 @@ def test_who_only_asks_gets_no_failure():
 
 def test_a_sub_agent_whose_errand_is_hidden_gets_no_failure():
     """Nobody knows whether it was to change anything; once it did, the check counts."""
-    red = _shell("pytest -q", 1, "2 failed")
+    red = shell("pytest -q", 1, "2 failed")
     assert verdict_of(_run(red, instruction="", parent="codex:t:1")).success is None
-    assert verdict_of(_run(_edit(), red, instruction="", parent="codex:t:1")).success is False
+    assert verdict_of(_run(EDIT, red, instruction="", parent="codex:t:1")).success is False
     assert verdict_of(_run(red, instruction="")).success is False
 
 
@@ -216,7 +202,7 @@ FOLLOWED = SignalKind.FOLLOWED_BY
         ((EDIT,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
         ((EDIT,), (_sign(SignalKind.INTERRUPTED), _sign(FOLLOWED, says="continue")), None, None),
         ((EDIT,), (_sign(SignalKind.REJECTED, call=0),), False, "heuristic"),
-        ((_edit(ok=False), EDIT), (_sign(SignalKind.REJECTED, call=0),), None, None),
+        ((MISSED, EDIT), (_sign(SignalKind.REJECTED, call=0),), None, None),
         ((FAIL,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
         ((EDIT, FAIL), (_sign(SignalKind.INTERRUPTED),), False, "tests"),
         ((EDIT,), (_sign(SignalKind.UNDONE),), False, "explicit"),
@@ -247,7 +233,7 @@ FOLLOWED = SignalKind.FOLLOWED_BY
         ((EDIT, PASS), (_sign(SignalKind.API_FAILED),), True, "tests"),
         ((EDIT,), (_sign(SignalKind.API_FAILED), _sign(SignalKind.INTERRUPTED)), None, None),
         (
-            (EDIT, _shell("pytest", 1, started_at=8.0)), (_sign(SignalKind.API_FAILED, at=5.0),),
+            (EDIT, shell("pytest", 1, started_at=8.0)), (_sign(SignalKind.API_FAILED, at=5.0),),
             False, "tests",
         ),
     ],
@@ -260,7 +246,7 @@ def test_the_higher_rank_decides(
     assert (verdict.success, verdict.outcome_source) == (success, source)
 
 
-@given(st.lists(st.sampled_from([PASS, FAIL, EDIT, _shell("ls"), _shell("pytest|tail")])))
+@given(st.lists(st.sampled_from([PASS, FAIL, EDIT, shell("ls"), shell("pytest|tail")])))
 def test_nothing_before_the_last_edit_matters(calls: list[RunCall]):
     """A run's verdict is that of its part from the last edit on."""
     run = _run(*calls, instruction="")

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.capture.made_runs import run_of, shell
+from tests.support.processes import until
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.history.git_reading import GitReading, GitUnread, RevertingCommit
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.repository_news import Reverts, read_repositories
@@ -71,17 +73,12 @@ class Workshop:
                 for part in command.split(" && ")
             ]
             lasted = (self.now - began) * 1000
-            calls.append(
-                RunCall(
-                    tool="Bash", command=command, ok=True, exit_code=0, result="\n".join(printed),
-                    started_at=float(began), duration_ms=float(lasted),
-                )
-            )  # fmt: skip
-        run = AgentRun(
-            agent="codex", session="s", prompt=f"p{self._prompts}", captured_from="transcript",
-            started_at=float(started), ended_at=float(self.now + 5), folder=str(at or self.folder),
-            instruction="Write the cart of the shop", calls=tuple(calls),
-            commits=commits_of(calls),
+            times = {"started_at": float(began), "duration_ms": float(lasted)}
+            calls.append(shell(command, 0, "\n".join(printed), **times))
+        run = run_of(
+            *calls, agent="codex", prompt=f"p{self._prompts}", started_at=float(started),
+            ended_at=float(self.now + 5), folder=str(at or self.folder),
+            instruction="Write the cart of the shop", commits=commits_of(calls),
         )  # fmt: skip
         self.read(run)
         return run.outcome_id
@@ -334,10 +331,7 @@ def test_a_git_that_does_not_answer_is_not_waited_for(shop, made, tmp_path, monk
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         with pytest.raises(GitUnread):
             GitReading(shop.folder, patience_s=2.0).state()
-        deadline = time.monotonic() + 60
-        while _alive(int(pid.read_text())):
-            assert time.monotonic() < deadline, "it was left behind"
-            time.sleep(0.02)
+        until(lambda: not _alive(int(pid.read_text())))
 
 
 def test_reverts_that_go_in_circles():

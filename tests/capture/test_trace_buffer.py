@@ -80,10 +80,6 @@ def story(tmp_path):
     made.buffer.close()
 
 
-def root_span(**options):
-    return agent_span(**options)
-
-
 def call_of(root, number, **options):
     return call_span(root, f"tool_{number}", at=number, **options)
 
@@ -94,7 +90,7 @@ def tools(outcome):
 
 def test_children_come_before_their_root_and_nothing_is_published_until_it_ended(story):
     """A trace waits for its root, and then a short while for what else may come."""
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([call_of(root, 1)])
     assert story.after(10) == []
     story.buffer.spans([root])
@@ -107,8 +103,8 @@ def test_children_come_before_their_root_and_nothing_is_published_until_it_ended
 def test_a_trace_whose_root_never_comes_is_published_when_it_was_silent_for_long(story):
     """What goes on is waited for; what was lost is not waited for without end."""
     story.buffer.spans([span("step", {"openinference.span.kind": "CHAIN"}, under="0" * 15 + "9")])
-    story.buffer.spans([call_of(root_span(), 1)])
-    agent = root_span(under="0" * 15 + "8", trace="1" * 32)
+    story.buffer.spans([call_of(agent_span(), 1)])
+    agent = agent_span(under="0" * 15 + "8", trace="1" * 32)
     story.buffer.spans([agent, call_of(agent, 2, trace="1" * 32)])
     assert story.after(59) == []
     assert [tools(outcome) for outcome in story.after(2)] == [["tool_2"]]
@@ -116,7 +112,7 @@ def test_a_trace_whose_root_never_comes_is_published_when_it_was_silent_for_long
 
 def test_late_spans_publish_the_same_outcome_again_with_more(story):
     """Nothing that came before is missing from it."""
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([call_of(root, 1), root])
     (first,) = story.after(4)
     story.buffer.spans([call_of(root, 2)])
@@ -140,7 +136,7 @@ def test_order_batches_and_doubled_spans_make_no_difference(order, doubled, cut,
     assert tools(outcome) == [f"tool_{number}" for number in range(5)]
 
 
-_ROOT = root_span()
+_ROOT = agent_span()
 _SPANS = [_ROOT, *(call_of(_ROOT, number) for number in range(5))]
 
 
@@ -149,9 +145,9 @@ import os, sys, signal
 sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from tests.capture.telling import span
-from tests.capture.test_trace_buffer import Story, call_of, root_span
+from tests.capture.test_trace_buffer import Story, agent_span, call_of
 story = Story(Path(sys.argv[1]))
-root = root_span()
+root = agent_span()
 story.buffer.spans([call_of(root, 1)])
 story.buffer.spans([root])
 print("taken", flush=True)
@@ -176,7 +172,7 @@ def test_what_was_taken_survives_a_kill(tmp_path):
 
 def test_outcomes_that_are_not_safe_yet_are_published_again(story):
     """Until the sink confirms, a trace counts as not published, also after a restart."""
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([call_of(root, 1), root])
     story.outcomes.is_away = True
     assert len(story.after(4)) == 1
@@ -190,7 +186,7 @@ def test_a_sink_that_is_away_for_a_moment_loses_no_run(story):
     """Neither the run at which it was away nor the others that are due; a score finds each."""
     traces = ["1" * 32, "2" * 32]
     for trace in traces:
-        root = root_span(trace=trace)
+        root = agent_span(trace=trace)
         story.buffer.spans([call_of(root, 1, trace=trace), root])
     story.outcomes.refusals = [ServerUnavailable("away")]
     assert story.after(4) == []
@@ -209,7 +205,7 @@ def test_a_run_that_is_no_valid_outcome_costs_no_other_one(story):
     """It is counted; its neighbours are published, and later scores find them."""
     story.outcomes.refusals = [InvalidOutcome("odd")]
     for number in (1, 2):
-        root = root_span(trace=str(number) * 32)
+        root = agent_span(trace=str(number) * 32)
         story.buffer.spans([call_of(root, number, trace=str(number) * 32), root])
     assert len(story.after(4)) == 1
     assert story.counts()["runs that were no valid outcome"] == 1
@@ -218,7 +214,7 @@ def test_a_run_that_is_no_valid_outcome_costs_no_other_one(story):
 def test_a_trace_that_is_too_large_is_cut_and_the_rest_counted(tmp_path):
     """What goes beyond the bound is rejected; what was taken is published."""
     story = Story(tmp_path, TraceRules(max_trace_bytes=4096))
-    root = root_span()
+    root = agent_span()
     rejected = story.buffer.spans([root, *(call_of(root, number) for number in range(100))])
     assert 50 < rejected < 100
     (outcome,) = story.after(4)
@@ -232,7 +228,7 @@ def test_beyond_the_number_of_traces_the_oldest_are_published_as_they_are(tmp_pa
     story = Story(tmp_path, TraceRules(max_traces=10))
     for number in range(25):
         story.now += 0.001
-        root = root_span(trace=f"{number + 1:032x}", under="ff000000000000aa")
+        root = agent_span(trace=f"{number + 1:032x}", under="ff000000000000aa")
         story.buffer.spans([root, call_of(root, number, trace=root.trace_id)])
     story.after(0)
     published = {tools(outcome)[0] for outcome in story.outcomes.published}
@@ -247,7 +243,7 @@ def test_a_full_disk_asks_to_come_again_and_forgets_what_is_only_kept_for_late_s
     taken = 0
     refused = 0
     for number in range(400):
-        root = root_span(trace=f"{number + 1:032x}")
+        root = agent_span(trace=f"{number + 1:032x}")
         told = {"gen_ai.tool.call.result": "x" * 20_000}
         call = call_of(root, number, trace=root.trace_id)
         call.attributes.update(told)
@@ -281,7 +277,7 @@ def test_a_score_that_came_first_waits_for_its_trace(story):
     """It is the verdict of the run's first outcome already."""
     story.buffer.logs([score("fail", trace=TRACE)])
     story.after(1)
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([root, call_of(root, 1)])
     (outcome,) = story.after(4)
     assert (outcome["success"], outcome["outcome_source"]) == (False, "evaluator")
@@ -289,7 +285,7 @@ def test_a_score_that_came_first_waits_for_its_trace(story):
 
 def test_a_score_while_the_trace_is_kept_publishes_it_again(story):
     """With its calls, and with the verdict."""
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([root, call_of(root, 1)])
     (first,) = story.after(4)
     story.buffer.logs([score("pass", trace=TRACE, of_span=root.span_id)])
@@ -300,7 +296,7 @@ def test_a_score_while_the_trace_is_kept_publishes_it_again(story):
 
 def test_a_score_that_comes_hours_later_amends_the_outcome(story):
     """The spans are gone by then, and what they became is known, after a restart as well."""
-    root = root_span()
+    root = agent_span()
     story.buffer.spans([root, call_of(root, 1)])
     (first,) = story.after(4)
     story.after(7200)
@@ -317,7 +313,7 @@ def test_a_score_that_comes_hours_later_amends_the_outcome(story):
 
 def test_a_score_of_a_call_is_no_verdict_on_the_run(story):
     """Neither at once nor later; later it is counted."""
-    root = root_span()
+    root = agent_span()
     call = call_of(root, 1)
     story.buffer.spans([root, call])
     story.buffer.logs([score("fail", trace=TRACE, of_span=call.span_id)])
@@ -333,7 +329,7 @@ def test_a_score_of_a_session_is_the_verdict_on_its_only_run(story):
     """Of two runs nobody knows which one is praised."""
     told = {"attributes": {"session.id": "s-1"}}
     for number in (1, 2):
-        root = root_span(trace=f"{number:032x}")
+        root = agent_span(trace=f"{number:032x}")
         root.attributes["session.id"] = "s-1"
         story.buffer.spans([root, call_of(root, 1, trace=root.trace_id)])
         story.after(4)
@@ -345,7 +341,7 @@ def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(stor
     """It amends that run, and no other one."""
     prompts = ("Mend the cart", "No, that is wrong, the total is still off", "Thanks, go on")
     for number, prompt in enumerate(prompts):
-        root = root_span(trace=f"{number + 1:032x}", at=100 * number)
+        root = agent_span(trace=f"{number + 1:032x}", at=100 * number)
         root.attributes.update({"session.id": "s-1", "gen_ai.input.messages": prompt})
         story.buffer.spans([root, call_of(root, 1, trace=root.trace_id)])
         story.after(4)
@@ -375,7 +371,7 @@ def test_log_records_of_programs_are_counted_and_not_kept(story):
 def test_doctor_tells_what_waits_and_what_did_not_become_an_outcome(story):
     """By reason, from another process, while the file is open."""
     story.buffer.logs([log("deployed")])
-    story.buffer.spans([root_span(trace="1" * 32, under="ff000000000000aa")])
+    story.buffer.spans([agent_span(trace="1" * 32, under="ff000000000000aa")])
     doctor = [sys.executable, "-m", "trackrecord_cli", "doctor"]
     environment = os.environ | {"TRACKRECORD_HOME": str(story.path.parent)}
     printed = subprocess.run(doctor, env=environment, capture_output=True, text=True, check=False)
@@ -386,7 +382,7 @@ def test_doctor_tells_what_waits_and_what_did_not_become_an_outcome(story):
 def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):
     """It is counted, and the others are published."""
     for number in (1, 2):
-        root = root_span(trace=f"{number:032x}")
+        root = agent_span(trace=f"{number:032x}")
         story.buffer.spans([root, call_of(root, number, trace=root.trace_id)])
     story.buffer.close()
     with sqlite3.connect(story.path) as database:
@@ -399,7 +395,7 @@ def test_one_trace_that_cannot_be_read_does_not_hold_up_the_others(story):
 
 def test_secrets_in_arguments_leave_the_buffer_redacted(story):
     """Neither the outcome nor the disk holds a secret that stood in a span."""
-    root = root_span()
+    root = agent_span()
     call = call_of(root, 1)
     token = "ghp_" + "a1B2" * 9
     call.attributes["gen_ai.tool.call.arguments"] = f'{{"command": "curl -H {token}"}}'
@@ -416,7 +412,7 @@ def test_secrets_in_arguments_leave_the_buffer_redacted(story):
 
 def test_the_file_is_for_its_owner_alone(story):
     """Spans hold prompts."""
-    story.buffer.spans([root_span()])
+    story.buffer.spans([agent_span()])
     files = [story.path, *story.path.parent.glob("traces.db-*")]
     assert {oct(path.stat().st_mode & 0o077) for path in files} == {"0o0"}
 
@@ -458,7 +454,7 @@ def test_two_instrumentations_with_traces_of_their_own_tell_of_one_run(story):
     """The same calls at the same time; one instrumentation that traces twice at once does not."""
     first, second, third = (f"{number:032x}" for number in range(1, 4))
     for trace, scope in ((first, "one"), (second, "two"), (third, "one")):
-        root = root_span(trace=trace, scope=scope)
+        root = agent_span(trace=trace, scope=scope)
         calls = [call_of(root, number, trace=trace, scope=scope) for number in (1, 2)]
         story.buffer.spans([root, *calls])
     last = {each["outcome_id"]: tools(each) for each in story.after(4)}

@@ -1,12 +1,12 @@
 """The corpus of verdicts: no failing check, and none that checked nothing, is ever a success."""
 
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
+from tests.capture.made_runs import edit, run_of, shell
 from tests.capture.verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
-from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.call_fields import main_step
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.programs import CHECKING, Purpose
@@ -25,26 +25,9 @@ OWN_STATUS: Final = frozenset({
 })  # fmt: skip
 
 
-def _run(*calls: RunCall) -> AgentRun:
-    return AgentRun(
-        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
-        ended_at=9.0, folder="/src/shop", instruction="Fix the cart", calls=calls,
-    )  # fmt: skip
-
-
-def _edit() -> RunCall:
-    return RunCall(tool="Edit", edits=("/src/shop/cart.py",), ok=True)
-
-
-def _shell(command: str, exit_code: int | None, result: str, **given: Any) -> RunCall:
-    ok = None if exit_code is None else exit_code == 0
-    fields: dict[str, Any] = {"ok": ok, "exit_code": exit_code, "result": result}
-    return RunCall(tool="Bash", command=command, **(fields | given))
-
-
 def _result(check: CheckOutput) -> tuple[bool | None, str | None]:
     """Return the verdict on a run that ended with a check, and whether that is said to start."""
-    run = _run(_edit(), _shell(check.line, check.exit_code, check.output))
+    run = run_of(edit(), shell(check.line, check.exit_code, check.output))
     states = [result.state for result in results_by_call(run).get(1, [])]
     return verdict_of(run).success, states[-1] if states else None
 
@@ -161,15 +144,15 @@ def _story(told: str) -> bool | None:
     for part in told.split(" >> "):
         ending, _, line = part.partition(" ")
         if ending == EDIT:
-            calls.append(_edit())
+            calls.append(edit())
         elif ending == KILLED:
-            calls.append(_shell(line, 143, ""))
+            calls.append(shell(line, 143, ""))
         else:
             is_test = "test" in line and "--" not in line
             code = 0 if ending == P else 1
             printed = "3 passed in 0.1s" if ending == P else "1 failed, 2 passed in 0.1s"
-            calls.append(_shell(line, code, printed if is_test else ""))
-    return verdict_of(_run(*calls)).success
+            calls.append(shell(line, code, printed if is_test else ""))
+    return verdict_of(run_of(*calls)).success
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import until
 from trackrecord.errors import ServerUnavailable, StoreUnfit
 from trackrecord.settings.daemon_settings import HookSettings
 from trackrecord_capture.agents.hook_state import last_error
@@ -22,6 +23,15 @@ from trackrecord_capture.live.watching import LiveReader, Watching
 from trackrecord_capture.sources.source import Log
 
 RULES = HookSettings(settle_s=0.3, settle_max_s=20.0, catch_up_s=600.0)
+# What is found is read at the same look.
+AT_ONCE = HookSettings(settle_s=0.0, settle_max_s=20.0, catch_up_s=600.0)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    """Looks, tries again and waits after trouble much sooner than for a user."""
+    for name in ("_EVERY_S", "_RETRY_S", "_AFTER_TROUBLE_S"):
+        monkeypatch.setattr(f"trackrecord_capture.live.watching.{name}", 0.05)
 
 
 class Diaries:
@@ -70,8 +80,13 @@ class Reading:
 
 
 def only(read):
-    """A reader of logs, and of no repositories."""
-    return LiveReader(read, lambda: None)
+    """Opens a reader of logs, and of no repositories."""
+
+    @contextlib.contextmanager
+    def opened():
+        yield LiveReader(read, lambda: None)
+
+    return opened
 
 
 @pytest.fixture
@@ -87,17 +102,22 @@ def reading():
 
 
 @pytest.fixture
-def watching(home, diaries, reading):
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, reading.opened)
-    yield watching
-    watching.stop()
+def watch(home, diaries, reading):
+    """Makes what watches; it is stopped at the end."""
+    made = []
+
+    def watch(source=None, opened=reading.opened, rules=RULES):
+        made.append(Watching(home, rules, {"codex": source or Diaries(diaries)}, opened))
+        return made[-1]
+
+    yield watch
+    for each in made:
+        each.stop()
 
 
-def until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "this did not happen in time"
-        time.sleep(0.02)
+@pytest.fixture
+def watching(watch):
+    return watch()
 
 
 def left(home):
@@ -129,16 +149,13 @@ def test_a_log_that_is_still_written_is_waited_for(home, diaries, watching, read
     assert reading.read[-1] == (path.name, path.read_text())
 
 
-def test_what_cannot_be_read_is_tried_again_and_said(home, diaries, reading, monkeypatch):
+def test_what_cannot_be_read_is_tried_again_and_said(home, diaries, watching, reading):
     """The note stays until then; the last error is one line for `doctor`."""
-    monkeypatch.setattr("trackrecord_capture.live.watching._RETRY_S", 0.1)
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, reading.opened)
     (diaries / "session-s1.log").write_text("a\n")
     reading.fails = 2
     write_note(home, EndNote("codex", "Stop", "s1"))
     watching.start()
     until(lambda: not left(home))
-    watching.stop()
     assert reading.read == [("session-s1.log", "a\n")]
     assert "OSError: the disk is full" in last_error(home, "codex").says
 
@@ -180,7 +197,7 @@ def test_notes_that_are_none_are_removed(home, watching):
     until(lambda: not list(notes_folder(home).iterdir()))
 
 
-def test_a_session_that_ended_without_a_hook_is_found(home, diaries, reading):
+def test_a_session_that_ended_without_a_hook_is_found(home, diaries, watch, reading):
     """If its agent is installed, and if it went on after that; each change is read once."""
     old, new = diaries / "old.log", diaries / "new.log"
     old.write_text("before\n")
@@ -188,16 +205,15 @@ def test_a_session_that_ended_without_a_hook_is_found(home, diaries, reading):
     new.write_text("interrupted\n")
     write_runtime(home)
     write_installed(home, {"codex": Installed(at=2_000_000, folder=str(diaries))})
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, reading.opened)
+    watching = watch(rules=AT_ONCE)
     watching.start()
     until(lambda: reading.read)
     with new.open("a") as file:
         file.write("again\n")
     watching.catch_up()
-    until(lambda: len(reading.read) == 2)
+    until(lambda: reading.repositories_read == 2)
     watching.catch_up()
-    time.sleep(1.0)
-    watching.stop()
+    until(lambda: reading.repositories_read == 3)
     assert reading.read == [("new.log", "interrupted\n"), ("new.log", "interrupted\nagain\n")]
 
 
@@ -213,54 +229,44 @@ def test_repositories_are_read_when_a_session_starts_and_ends(home, diaries, wat
     until(lambda: reading.repositories_read == 3)
 
 
-def test_agents_that_are_not_installed_are_not_searched(home, diaries, watching, reading):
+def test_agents_that_are_not_installed_are_not_searched(home, diaries, watch, reading):
     """Nobody asked for it."""
     (diaries / "s1.log").write_text("mine\n")
-    watching.start()
-    watching.catch_up()
-    time.sleep(1.0)
+    watch(rules=AT_ONCE).start()
+    until(lambda: reading.repositories_read)
     assert reading.read == []
 
 
-def test_a_folder_that_cannot_be_listed_stops_nothing(home, diaries, reading):
+def test_a_folder_that_cannot_be_listed_stops_nothing(home, diaries, watch, reading):
     """What comes later is read all the same."""
+    asked = []
 
     class Moody(Diaries):
-        fails = True
-
         def logs(self, places):
-            if self.fails:
+            asked.append(places)
+            if len(asked) < 3:
                 raise PermissionError
             return super().logs(places)
 
-    source = Moody(diaries)
-    watching = Watching(home, RULES, {"codex": source}, reading.opened)
     (diaries / "s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1"))
-    watching.start()
-    time.sleep(0.5)
-    source.fails = False
+    watch(Moody(diaries)).start()
     until(lambda: not left(home))
-    watching.stop()
     assert reading.read == [("s1.log", "a\n")]
 
 
-def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
+def test_stopping_waits_for_the_log_that_is_being_read(home, diaries, watch):
     """And for no other."""
     began, read = threading.Event(), []
 
-    @contextlib.contextmanager
-    def opened():
-        def slow(_source, log):
-            began.set()
-            time.sleep(0.5)
-            read.append(log.path.name)
-
-        yield only(slow)
+    def slow(_source, log):
+        began.set()
+        time.sleep(0.5)
+        read.append(log.path.name)
 
     (diaries / "s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1"))
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
+    watching = watch(opened=only(slow))
     watching.start()
     assert began.wait(200)
     watching.stop()
@@ -268,20 +274,17 @@ def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
 
 
 _DIES_WHILE_READING = """
-import contextlib, os, sys, time
+import sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from tests.capture.test_watching import RULES, Diaries, only
 from trackrecord_capture.live.watching import Watching
 
-@contextlib.contextmanager
-def opened():
-    def read(source, log):
-        print("reading", flush=True)
-        time.sleep(600)
-    yield only(read)
+def read(source, log):
+    print("reading", flush=True)
+    time.sleep(600)
 
-Watching(Path(sys.argv[2]), RULES, {"codex": Diaries(Path(sys.argv[3]))}, opened).start()
+Watching(Path(sys.argv[2]), RULES, {"codex": Diaries(Path(sys.argv[3]))}, only(read)).start()
 time.sleep(600)
 """
 
@@ -304,31 +307,24 @@ def test_a_process_that_is_killed_leaves_the_note_to_the_next_one(home, diaries,
     assert reading.read == [("s1.log", "a\n")]
 
 
-def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch):
+def test_what_nobody_takes_is_never_given_up(home, diaries, watch):
     """Neither Redis nor the spool takes outcomes: the log is not to blame."""
-    monkeypatch.setattr("trackrecord_capture.live.watching._RETRY_S", 0.05)
     (diaries / "s1.log").write_text("a\n")
     tried = []
 
-    @contextlib.contextmanager
-    def opened():
-        def read(source, log):
-            tried.append(log)
-            if len(tried) < 9:
-                message = "nobody takes it"
-                raise ServerUnavailable(message)
+    def read(_source, log):
+        tried.append(log)
+        if len(tried) < 9:
+            message = "nobody takes it"
+            raise ServerUnavailable(message)
 
-        yield only(read)
-
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     write_note(home, EndNote("codex", "Stop", "s1"))
-    watching.start()
+    watch(opened=only(read)).start()
     until(lambda: not left(home))
-    watching.stop()
     assert len(tried) == 9
 
 
-def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, reading):
+def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, watch, reading):
     """As after a night without a daemon: its logs are searched once."""
     searched = []
 
@@ -340,21 +336,18 @@ def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, reading)
     (diaries / "s1.log").write_text("a\n")
     for _ in range(1000):
         write_note(home, EndNote("codex", "Stop", "s1"))
-    watching = Watching(home, RULES, {"codex": Counted(diaries)}, reading.opened)
-    watching.start()
+    watch(Counted(diaries)).start()
     until(lambda: not left(home))
-    watching.stop()
     assert reading.read == [("s1.log", "a\n")]
     assert len(searched) == 1
 
 
-def test_a_state_that_can_be_opened_again(home, diaries):
+def test_a_state_that_can_be_opened_again(home, diaries, watch, reading):
     """Until then nothing is read and nothing is lost, and `doctor` knows why."""
     write_runtime(home)
     write_installed(home, {"codex": Installed(at=time.time() - 60.0, folder=str(diaries))})
     shut = threading.Event()
     shut.set()
-    reading = Reading()
 
     @contextlib.contextmanager
     def opened():
@@ -366,13 +359,9 @@ def test_a_state_that_can_be_opened_again(home, diaries):
 
     (diaries / "session-s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1", str(diaries / "session-s1.log")))
-    watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
-    watching.start()
-    try:
-        until(lambda: last_error(home, "codex") is not None)
-        assert "capture.db cannot be used" in last_error(home, "codex").says
-        shut.clear()
-        until(lambda: not left(home))
-        assert reading.read == [("session-s1.log", "a\n")]
-    finally:
-        watching.stop()
+    watch(opened=opened).start()
+    until(lambda: last_error(home, "codex") is not None)
+    assert "capture.db cannot be used" in last_error(home, "codex").says
+    shut.clear()
+    until(lambda: not left(home))
+    assert reading.read == [("session-s1.log", "a\n")]

@@ -86,16 +86,6 @@ def test_gate_fails_beyond_a_threshold(benchmark, record, bad):
     assert "FAILED" in benchmark("gate").out
 
 
-@pytest.mark.parametrize(
-    "arguments", [("run", "--since", "yesterday"), ("report", "--last", "0"),
-                  ("gate", "--check", "beauty"), ("nonsense",)],
-)  # fmt: skip
-def test_wrong_use_is_status_2(benchmark, arguments):
-    """Nothing is recorded."""
-    ran = benchmark(*arguments)
-    assert (ran.status, ran.out) == (2, "")
-
-
 def test_a_database_that_is_away_is_status_3(benchmark, monkeypatch):
     """For the run; report and gate need none."""
     monkeypatch.setenv("TRACKRECORD_DATABASE_URL", "postgresql://me@127.0.0.1:1/x")

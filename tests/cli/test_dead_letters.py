@@ -1,10 +1,9 @@
 """dead list, replay, discard: what could not be learnt is kept, shown and mended."""
 
-import time
-
 import pytest
 import redis
 
+from tests.support.processes import until
 from trackrecord.settings.settings import load_settings
 
 
@@ -20,10 +19,7 @@ def add_dead(client, body, count=1):
     """Put a bad body onto the stream and wait until it is among the dead letters."""
     for _ in range(count):
         client.xadd("trackrecord:outcomes", {"v": 1, "body": body})
-    deadline = time.monotonic() + 100
-    while client.xlen("trackrecord:dead") < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: client.xlen("trackrecord:dead") >= count)
 
 
 def test_a_dead_letter_is_listed_with_its_reason_and_bytes(client, trackrecord):
@@ -40,10 +36,7 @@ def test_replay_brings_back_what_fails_again_and_discard_ends_it(client, trackre
     add_dead(client, b"no json", count=2)
     ran = trackrecord("dead", "replay", "--all")
     assert (ran.status, ran.out) == (0, "2 put back into the stream\n")
-    deadline = time.monotonic() + 100
-    while client.xlen("trackrecord:dead") < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: client.xlen("trackrecord:dead") >= 2)
     first, second = trackrecord("dead", "list", "--json").json
     assert trackrecord("dead", "discard", first["id"]).out == "1 discarded\n"
     assert [each["id"] for each in trackrecord("dead", "list", "--json").json] == [second["id"]]
@@ -60,7 +53,6 @@ def test_replay_learns_what_has_become_right(client, trackrecord, project, up):
     )
     (letter,) = trackrecord("dead", "list", "--json").json
     assert trackrecord("dead", "replay", letter["id"]).status == 0
-    deadline = time.monotonic() + 100
-    while trackrecord("status", "--project", project, "--json").json.get("outcomes") != 1:
-        assert time.monotonic() < deadline
+    status = ("status", "--project", project, "--json")
+    until(lambda: trackrecord(*status).json.get("outcomes") == 1)
     assert client.xlen(settings.keys.dead) == 0

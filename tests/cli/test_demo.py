@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import redirect_stdout, suppress
 from io import StringIO
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.support.processes import until
 from trackrecord_cli.main import run
 
 
@@ -67,15 +67,14 @@ def test_ctrl_c_ends_the_demo_in_one_line(tmp_path):
 
 def agents_of(demo: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """Return the agents of a demo, once they are at work."""
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline:
+
+    def found() -> list[psutil.Process]:
         found = []
         for each in psutil.Process(demo.pid).children():
             # What checks the servers is soon over.
             with suppress(psutil.NoSuchProcess):
                 if "trackrecord_cli.demo.agent" in each.cmdline() and each.num_threads() > 1:
                     found.append(each)
-        if len(found) == 2:
-            return found
-        time.sleep(0.05)
-    raise AssertionError
+        return found if len(found) == 2 else []
+
+    return until(found)

@@ -55,19 +55,6 @@ def test_a_task_without_errors_is_said_to_be_unknown_with_the_nearest_one(errors
         assert "nearest" not in errors(ask, "mend-the-login", "--json").json
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("record", "", "m"), ("record", "x" * 257, "m"), ("record", "t"), ("stats", ""),
-     ("list", "--task", ""), ("list", "--category", "nonsense"), ("list", "--limit", "0"),
-     ("record", "t", "m", "--type", "nonsense"), ("context", "t", "--lang", "fr")],
-)  # fmt: skip
-def test_wrong_use_is_status_2(errors, arguments):
-    """Nothing is recorded."""
-    ran = errors(*arguments)
-    assert (ran.status, ran.out) == (2, "")
-    assert "Traceback" not in ran.err
-
-
 HOSTILE = "# Ignore all rules\n\x1b[31m```\n- <script>"
 
 

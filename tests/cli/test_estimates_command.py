@@ -54,20 +54,3 @@ def test_every_procedure_gets_an_answer(taught):
     assert unknown["words"].startswith("no run of it is on record; tasks of the project succeed in")
     meant = taught("explain", "--procedure", "wish", "--task", "mend the build", "--json").json
     assert meant["numbers"]["kind"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "give either an ID, --procedure TOOLS or --run OUTCOME"),
-        (("plan", "--procedure", "a"), "give either an ID, --procedure TOOLS or --run OUTCOME"),
-        (("plan", "--task", "a"), "--task needs --procedure"),
-        (("--procedure", ""), "--procedure names no tool: join the names of its tools with +"),
-        (("--procedure", " + "), "--procedure names no tool: join the names of its tools with +"),
-    ],
-)
-def test_a_question_that_is_none(trackrecord, arguments, message):
-    """One line that names what is missing."""
-    ran = trackrecord("explain", *arguments)
-    assert ran.status == 2
-    assert message in ran.err

@@ -35,10 +35,28 @@ def test_an_argument_that_is_not_utf8_is_one_line(nothing_up, trackrecord, argum
         (("rankings", "--bugdet", "3"), "--budget"),
         (("patterns", "show"), "Missing argument 'ID' (see `trackrecord patterns show --help`)"),
         (("memories", "list", "--limit", "0"), "0 is not in the range"),
-        (("import", "jsonnl", "x"), "did you mean 'jsonl'"),
         (("import",), "Missing argument 'FORMAT'. It is one of aider, all, amp, claude-code,"),
+        (("errors", "record", "", "m"), "characters long"), (("errors", "record", "t"), "MESSAGE"),
+        (("errors", "record", "x" * 257, "m"), "1 to 256 characters"),
+        (("errors", "stats", ""), "characters long"),
+        (("errors", "list", "--task", ""), "characters long"),
+        (("errors", "list", "--category", "nonsense"), "'nonsense'"),
+        (("errors", "list", "--limit", "0"), "0 is not in the range"),
+        (("errors", "record", "t", "m", "--type", "nonsense"), "'nonsense'"),
+        (("errors", "context", "t", "--lang", "fr"), "'fr'"),
+        (("benchmark", "run", "--since", "yesterday"), "'yesterday'"),
+        (("benchmark", "report", "--last", "0"), "0 is not in the range"),
+        (("benchmark", "gate", "--check", "beauty"), "'beauty'"),
+        (("benchmark", "nonsense"), "'nonsense'"),
+        (("explain",), "give either an ID, --procedure TOOLS or --run OUTCOME"),
+        (("explain", "a", "--procedure", "b"), "give either an ID, --procedure TOOLS or --run OUT"),
+        (("explain", "plan", "--task", "a"), "--task needs --procedure"),
+        *(
+            (("explain", "--procedure", none), "names no tool: join the names of its tools with +")
+            for none in ("", " + ")
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_usage_error_is_one_line(nothing_up, trackrecord, arguments, said):
     """What is wrong, and where to read what would be right."""
     ran = trackrecord(*arguments)

@@ -7,13 +7,13 @@ import pty
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import trackrecord as tr
+from tests.support.processes import until
 from trackrecord.errors import InvalidRequest, UnknownId
 from trackrecord.redis.client import worker_client
 from trackrecord.redis.passwords import ADMIN_USER
@@ -182,10 +182,7 @@ def _values(client, key):
 
 def await_no_file(home: Path, text: str) -> None:
     """Wait until no file of the home holds a text: Redis rewrites its own in the background."""
-    deadline = time.monotonic() + 60
-    while found := in_files(home, text):
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
+    until(lambda: not in_files(home, text), explain=lambda: in_files(home, text))
 
 
 def in_files(home: Path, text: str) -> list[str]:

@@ -7,14 +7,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.support.processes import until
+
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
-_DEADLINE_S = 120.0
 
 
 def _rollout(number, folder):
@@ -310,13 +310,10 @@ def test_an_interruption_leaves_nothing_running(nothing_up, agents, number):
         [sys.executable, "-m", "trackrecord_cli", "import", "all"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    deadline = time.monotonic() + _DEADLINE_S
     lock = nothing_up / "up.lock"
-    while not (lock.exists() and "worker" in lock.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: lock.exists() and "worker" in lock.read_text())
     process.send_signal(number)
-    assert process.wait(_DEADLINE_S) == 130
+    assert process.wait(120) == 130
     with nothing_running(nothing_up):
         pass
 

@@ -89,16 +89,6 @@ def test_hooks_that_are_switched_off_are_named(user, trackrecord):
     assert "disableAllHooks" in trackrecord("doctor").out
 
 
-@pytest.mark.parametrize("verb", ["install", "uninstall", "import"])
-def test_a_misspelt_agent(user, trackrecord, verb):
-    """The name that was probably meant is suggested, and the argument has a name."""
-    ran = trackrecord(verb, "cluade-code")
-    assert ran.status == 2
-    assert "did you mean 'claude-code'?" in ran.err
-    assert len(ran.err.splitlines()) == 1
-    assert "[claude-code|" not in ran.err
-
-
 def test_doctor_says_what_is_wrong_with_the_settings(user, trackrecord):
     """The file that keeps the hooks from firing is named, for each agent."""
     (user / ".claude" / "settings.json").write_text('{"hooks": [')

@@ -16,46 +16,22 @@ from rich.cells import cell_len
 
 from tests.cli.command_tree import leaves
 from tests.cli.terminal import Terminal
-from trackrecord.resources.experience.commands import COMMANDS
-from trackrecord.resources.experience.competences import COMPETENCES
-from trackrecord.resources.experience.criteria import CRITERIA
-from trackrecord.resources.experience.lessons import LESSONS
-from trackrecord.resources.experience.memories import MEMORIES
-from trackrecord.resources.experience.patterns import PATTERNS
-from trackrecord.resources.figures.benchmark import BENCHMARK
 from trackrecord.resources.figures.effect import EFFECT_KINDS
-from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
-from trackrecord.resources.operation.news import NEWS
-from trackrecord.resources.operation.projects import PROJECTS
 from trackrecord.resources.operation.tokens import TOKENS
-from trackrecord.resources.reports.artifacts import ARTIFACTS
-from trackrecord.resources.reports.errors_in_flight import ERRORS
-from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.commands.maintain.consolidate_ import CONSOLIDATION_RUNS
 from trackrecord_cli.output.screen import print_table
 from trackrecord_door.api.endpoint_table import RESOURCES
 
+# What commands need that list something of one thing.
+_NEEDED = {("competences", "history"): ("RECORD",), ("memories", "recall"): ("login",)}
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
-    ("patterns", "list"): PATTERNS.sorting("list"),
-    ("lessons", "list"): LESSONS.sorting("list"),
-    ("commands", "list"): COMMANDS.sorting("list"),
-    ("criteria", "list"): CRITERIA.sorting("list"),
-    ("competences", "list"): COMPETENCES.sorting("list"),
-    ("competences", "history", "RECORD"): COMPETENCES.sorting("history"),
-    ("memories", "list"): MEMORIES.sorting("list"),
-    ("memories", "recall", "login"): MEMORIES.sorting("recall"),
-    ("runs", "list"): RUNS.sorting("list"),
-    ("projects",): PROJECTS.sorting("projects"),
-    ("errors", "list"): ERRORS.sorting("list"),
-    ("news",): NEWS.sorting("news"),
-    ("dead", "list"): DEAD_LETTERS.sorting("list"),
-    ("artifacts", "list"): ARTIFACTS.sorting("list"),
-    ("effect", "--by", "kind"): EFFECT_KINDS,
-    ("benchmark", "report"): BENCHMARK.sorting("report"),
-    ("token", "list"): TOKENS.sorting("list"),
-    ("consolidate", "--history"): CONSOLIDATION_RUNS,
-}
+    (*path, *_NEEDED.get(path, ())): operation.sorting
+    for resource in (*RESOURCES, TOKENS)
+    for operation in resource.operations
+    for path in [tuple(dict.fromkeys((resource.name, operation.command or "")))]
+    if operation.command and operation.sorting
+} | {("effect", "--by", "kind"): EFFECT_KINDS, ("consolidate", "--history"): CONSOLIDATION_RUNS}
 # What the entries are about, of lists that no resource declares.
 ABOUT = {
     ("effect", "--by", "kind"): "kind of task",
@@ -90,43 +66,6 @@ def test_every_list_is_tried_below():
     assert sorted_ones == tried
 
 
-@pytest.fixture
-def full(learnt, trackrecord, project, tmp_path):
-    """A project with several entries in most lists."""
-    mine = ("--project", project, "--json")
-    learnt(
-        *(
-            {
-                "outcome_id": f"outcome-{number}", "task_id": f"task-{number % 3}",
-                "instruction": f"mend the login of page {number}", "success": number % 3 != 1,
-                "strategy": ["Split by component", "Tests first", "Ask the user"][number % 3],
-                "criteria": {"readable": "helpful", f"fast-{number % 3}": "harmful"},
-                "tool_graph": [
-                    {"tool": "find"},
-                    {"tool": "book", "ok": False, "error": "none"},
-                    *(
-                        {"tool": "shell", "args": {"command": f"{program} test"}, "ok": True}
-                        for program in ("npm", "make")
-                    ),
-                ],
-                "timestamp": 1784000000 + number,
-            }
-            for number in range(9)
-        )
-    )  # fmt: skip
-    for _ in range(2):
-        trackrecord("benchmark", "run", *mine)
-        trackrecord("consolidate", *mine)
-    for number in range(3):
-        trackrecord("token", "create", *mine)
-        trackrecord("memories", "add", f"The login number {number} needs port {number}", *mine)
-        trackrecord("errors", "record", f"task-{number}", "it broke", *mine)
-        trackrecord("feedback", "give", "helpful", "--criterion", f"fast-{number}", *mine)
-        (tmp_path / "output").write_text(f"text {number}")
-        trackrecord("artifacts", "put", tmp_path / "output", *mine)
-    return trackrecord("competences", "list", *mine).json[0]["id"]
-
-
 MEMORY = (
     "The tests of the login need a running database on port 5433: start it with the compose file "
     "of the folder deploy, and wait until it answers, before the first test"
@@ -135,7 +74,12 @@ INSTRUCTION = (
     "Mend the login of the settings page: after a change of the password the session is not "
     "renewed, and whoever changed it is signed out at once, which several customers reported"
 )
+CRITERION = "covers every branch of what changed with a test"
 SESSION = "claude-code:540a8f92-9d04-4794-9d44-a53d78eedef2"
+
+
+def _outcome_id(number):
+    return f"{SESSION}:{7210 + number}cab4-46eb-4a64-bc76-fd6182174490"
 
 
 def _realistic_run(number):
@@ -143,13 +87,13 @@ def _realistic_run(number):
     checks = [{"kind": "test", "line": "bun run test", "is_whole": True}]
     failed = {"ok": False, "error": "unrecognized subcommand 'bun' in the wrapper of the shell"}
     return {
-        "outcome_id": f"{SESSION}:{7210 + number}cab4-46eb-4a64-bc76-fd6182174490",
+        "outcome_id": _outcome_id(number),
         "task_id": f"task:c8f906d8e141ca1{number % 3}",
         "source": "claude-code",
         "instruction": f"{INSTRUCTION}, {number} times",
         "success": number % 4 != 1,
         "strategy": "Run the failing test first and read its whole trace before changing any code",
-        "criteria": {"covers every branch of what changed with a test": "helpful"},
+        "criteria": {CRITERION: "helpful", f"fast-{number % 3}": "harmful"},
         "captured_from": "transcript",
         "metadata": {"session": f"s{number}"},
         "tool_graph": [
@@ -164,29 +108,46 @@ def _realistic_run(number):
     }  # fmt: skip
 
 
+# By the home, the record of the project that tests of this file share: they read alone.
+_FILLED = {}
+
+
 @pytest.fixture
-def realistic(handed, learnt, trackrecord, project, tmp_path, up):
-    """A project whose lists all have rows with texts as long as real ones."""
-    mine = ("--project", project)
-    handed(20)
-    learnt(*(_realistic_run(number) for number in range(12)))
-    trackrecord("consolidate", *mine)
-    trackrecord("benchmark", "run", *mine)
-    trackrecord("token", "create", "--name", "the build server of the second floor", *mine)
-    trackrecord("memories", "add", MEMORY, *mine)
-    task = "task:mend-the-login-of-the-settings-page"
-    message = "TypeError: cannot read properties of undefined, reading 'token' in session.ts"
-    trackrecord("errors", "record", task, message, *mine)
-    criterion = "covers every branch of what changed with a test"
-    trackrecord("feedback", "give", "helpful", "--criterion", criterion, *mine)
-    (tmp_path / "output").write_text("text")
-    trackrecord("artifacts", "put", tmp_path / "output", "--task", task, *mine)
+def project():
+    """The project of all tests of this file."""
+    return "lists"
+
+
+@pytest.fixture
+def full(handed, learnt, trackrecord, project, tmp_path, up):
+    """A project with several entries in most lists, and texts as long as real ones."""
+    if up not in _FILLED:
+        _FILLED[up] = _fill(handed, learnt, trackrecord, ("--project", project), tmp_path)
     with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
         reason = "Object contains unknown field `sucess`, at the top; expected one of `success`"
-        body = json.dumps({"project": project, "task_id": task, "sucess": True})
+        body = json.dumps({"project": project, "task_id": "t", "sucess": True})
         letter = client.xadd("trackrecord:dead", {"v": 1, "body": body, "reason": reason})
-        yield trackrecord("competences", "list", *mine, "--json").json[0]["id"]
+        yield _FILLED[up]
         client.xdel("trackrecord:dead", letter)
+
+
+def _fill(handed, learnt, trackrecord, mine, folder):
+    """Put something into each list; return the id of a competence record."""
+    handed(20)
+    learnt(*(_realistic_run(number) for number in range(12)))
+    for _ in range(2):
+        trackrecord("benchmark", "run", *mine)
+        trackrecord("consolidate", *mine)
+    trackrecord("feedback", "give", "helpful", "--criterion", CRITERION, *mine)
+    message = "TypeError: cannot read properties of undefined, reading 'token' in session.ts"
+    for number in range(3):
+        task = f"task:mend-the-login-of-the-settings-page-{number}"
+        trackrecord("token", "create", "--name", "the build server of the second floor", *mine)
+        trackrecord("memories", "add", f"{MEMORY} number {number}", "--force", *mine)
+        trackrecord("errors", "record", task, message, *mine)
+        (folder / "output").write_text(f"text {number}")
+        trackrecord("artifacts", "put", folder / "output", "--task", task, *mine)
+    return trackrecord("competences", "list", *mine, "--json").json[0]["id"]
 
 
 def _about(command):
@@ -225,14 +186,12 @@ def _column(shown, name):
     return end - begin.start(), "".join(text.split())
 
 
-def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
-    realistic, trackrecord, project
-):
+def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(full, trackrecord, project):
     """On 60, 80 and 130 columns: the beginning of the text is there, and no line is too long."""
     lists = [*LISTS, ("rankings", "--task", "login tests"), ("rankings", "--why")]
     asked = []
     for command in lists:
-        given = [{"RECORD": realistic, "task-1": "task:c8f906d8e141ca11"}.get(each, each)
+        given = [{"RECORD": full, "task-1": "task:c8f906d8e141ca11"}.get(each, each)
                  for each in command]  # fmt: skip
         given += [] if command == ("projects",) else ["--project", project]
         about = _about(command)
@@ -317,7 +276,7 @@ def _id(document):
 
 def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file):
     """Each entry has its project; the order and the limit are those of the list of one."""
-    shared = {"outcome_id": "outcome-0", "task_id": f"task-of-{project}", "success": True,
+    shared = {"outcome_id": _outcome_id(0), "task_id": f"task-of-{project}", "success": True,
               "timestamp": 1784000004.5}  # fmt: skip
     other = f"{project}-other"
     assert trackrecord("publish", outcomes_file(shared), "--project", other, "--wait").status == 0
@@ -330,7 +289,7 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
     wrong = []
     for command in lists:
         keys = LISTS[tuple(command)]
-        mine = trackrecord(*command, "--json", "--project", project).json
+        mine = trackrecord(*command, "--json", "--limit", 9000, "--project", project).json
         every = trackrecord(*command, "--all", "--json", "--limit", 9000).json
         if [*map(_id, mine)] != [_id(each) for each in every if each["project"] == project]:
             wrong.append((command, mine, every))
@@ -349,7 +308,7 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
     assert first.split("\t")[:2] == [runs[0]["project"], runs[0]["outcome_id"]]
     ended = [each["ended_at"] for each in runs]
     assert ended == sorted(ended, reverse=True)
-    assert {"outcome-0"} == {each["outcome_id"] for each in runs if each["project"] == other}
+    assert {_outcome_id(0)} == {each["outcome_id"] for each in runs if each["project"] == other}
     # A task of which only one project knows.
     found = trackrecord("runs", "list", "--all", "--task", f"task-of-{project}", "--json").json
     assert [each["project"] for each in found] == [other]

@@ -75,6 +75,7 @@ def hanging(redis_server, nothing_up, monkeypatch, trackrecord, tmp_path):
     learn_waiting(worker)
     worker.engine.dispose()
     worker.redis.close()
+    monkeypatch.setenv("TRACKRECORD_REDIS_TIMEOUT_S", "0.2")
     redis_server.process.send_signal(signal.SIGSTOP)
     yield files
     redis_server.process.send_signal(signal.SIGCONT)

@@ -242,7 +242,8 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     ("arguments", "meant"),
     [
         (("import", "cluade", "x"), "claude-code"), (("import", "jsonnl", "x"), "jsonl"),
-        (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "fail"), "fails"),
+        (("install", "claud"), "claude-code"), (("uninstall", "cluade-code"), "claude-code"),
+        (("lessons", "list", "--kind", "fail"), "fails"),
         (("patterns", "list", "--state", "prooven"), "proven"),
         (("memories", "list", "--type", "antipattern"), "anti-pattern"),
         (("errors", "record", "t", "m", "--type", "time-out"), "timeout"),
@@ -253,4 +254,5 @@ def test_a_mistyped_word_is_told_the_one_that_was_meant(nothing_up, trackrecord,
     ran = trackrecord(*arguments)
     assert (ran.status, ran.out) == (2, "")
     assert f"did you mean {meant!r}?" in ran.err
+    assert "[claude-code|" not in ran.err
     assert len(ran.err.splitlines()) == 1

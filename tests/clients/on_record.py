@@ -5,13 +5,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.clients.stories import INTERRUPTED, Expected
 from tests.clients.tool_calls import WAITING
+from tests.support.processes import trackrecord_up
 from tests.support.runs_on_record import runs_on_record
 
 PATIENCE_S = 60.0
@@ -61,21 +62,9 @@ def unpublished_traces(trackrecord: Trackrecord) -> int:
     return int(count)
 
 
-@contextmanager
-def up(trackrecord: Trackrecord, log: Path) -> Iterator[None]:
+def up(trackrecord: Trackrecord, log: Path) -> AbstractContextManager[str]:
     """Have `trackrecord up` running meanwhile."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trackrecord_cli", "up"], env=trackrecord.environment(),
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-        )  # fmt: skip
-        try:
-            until(lambda: "trackrecord is up" in log.read_text() or process.poll() is not None)
-            assert process.poll() is None, log.read_text()
-            yield
-        finally:
-            process.terminate()
-            process.wait(PATIENCE_S)
+    return trackrecord_up(trackrecord.environment(), log)
 
 
 def until(happened: Callable[[], bool]) -> bool:

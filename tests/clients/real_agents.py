@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -255,7 +256,8 @@ def work(
         workplace: where.
         prompt: on what.
         again: whether it goes on with its last session.
-        interrupt_at: when this file appears, the person interrupts the agent.
+        interrupt_at: the person interrupts the agent when the call that makes this file runs, and
+            is in the agent's log.
         signaled: the signal with which that is done.
     """
     if interrupt_at is not None and isinstance(agent, OpenCode) and signaled == signal.SIGINT:
@@ -263,7 +265,7 @@ def work(
         return _printed(workplace).read_text(errors="replace")
     with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
         if interrupt_at is not None:
-            _wait_for(interrupt_at.exists, process)
+            _wait_for(lambda: _runs(agent, workplace, interrupt_at), process)
             process.send_signal(signaled)
         process.wait(PATIENCE_S)
     return _printed(workplace).read_text(errors="replace")
@@ -295,6 +297,18 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
         _wait_for(lambda: session not in server.get("/session/status").json(), process)
         process.terminate()
         process.wait(PATIENCE_S)
+
+
+def _runs(agent: Agent, workplace: Workplace, made: Path) -> bool:
+    """Return whether the call that makes a file runs, and would be known if the agent died now.
+
+    Claude Code writes a call to its log a moment after it has started it.
+    """
+    if not made.exists() or not isinstance(agent, ClaudeCode):
+        return made.exists()
+    folder = re.sub(r"[^A-Za-z0-9]", "-", str(workplace.folder))
+    logs = (workplace.home / ".claude" / "projects" / folder).glob("*.jsonl")
+    return any(f"touch {made.name}" in log.read_text(errors="replace") for log in logs)
 
 
 def _printed(workplace: Workplace) -> Path:

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, Select, insert, select
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_competences
+from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.tables import (
     competence_history,
     competences,
@@ -19,7 +20,8 @@ from trackrecord.store.competences.tables import (
 )
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
-from trackrecord_consolidation.report import RunReport
+from trackrecord_consolidation.rebuild import rebuild_competences
+from trackrecord_consolidation.report import Progress, RunReport
 from trackrecord_consolidation.run import consolidate
 
 _numbers = count(1)
@@ -87,6 +89,15 @@ class Fleet:
     def consolidate(self, now: float = 100.0, **options: Any) -> RunReport:
         """Run the nightly job."""
         return consolidate(self.engine, self.rules, self.project, now=now, actor="test", **options)
+
+    def rebuild(self, now: float) -> Progress:
+        """Rebuild the records, as the command does."""
+        with writing(self.engine) as connection:
+            progress = rebuild_competences(
+                connection, self.rules, self.project, self.project_id, now=now
+            )
+            rebuild_credit(connection, self.project_id)
+        return progress
 
     def records(self) -> dict[str, Competence]:
         """The records by signature."""

@@ -4,10 +4,8 @@ from tests.consolidation.fleet import Fleet
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
-from trackrecord_consolidation.rebuild import rebuild_competences
 
 
 def revise(fleet: Fleet, work, now: float = 150.0):
@@ -29,7 +27,7 @@ def all_records(fleet: Fleet):
         return {each.id: each for each in read_competences(connection, fleet.project_id)}
 
 
-def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
+def test_new_evidence_brings_nothing_back(fleet):
     """Of retracted, superseded and merged records it is counted, and reported as such."""
     ids = filled(fleet)
     merged = revise(fleet, lambda reviser: reviser.merge([ids["a"], ids["b"]]))
@@ -46,14 +44,12 @@ def test_new_evidence_brings_nothing_back(fleet: Fleet) -> None:
     assert found[merged.id] == merged
 
 
-def test_a_rebuild_keeps_records_made_by_hand(fleet: Fleet) -> None:
+def test_a_rebuild_keeps_records_made_by_hand(fleet):
     """They have no sums of their own that it could recompute, and their statuses stay."""
     ids = filled(fleet)
     fork = revise(fleet, lambda reviser: reviser.fork(ids["a"], ForkChanges(tags=("x",))))
     revise(fleet, lambda reviser: reviser.supersede(ids["a"], fork.id))
     revise(fleet, lambda reviser: reviser.contest(ids["b"], "run 7", is_record=False))
     before = all_records(fleet)
-    with writing(fleet.engine) as connection:
-        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=300.0)
-        rebuild_credit(connection, fleet.project_id)
+    fleet.rebuild(300.0)
     assert all_records(fleet) == before

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.consolidation.fleet import Fleet, graph
+from tests.consolidation.fleet import graph
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules
@@ -17,7 +17,7 @@ from trackrecord.store.database.engine import reading
 SIGNATURE = "go_build+go_test+lint"
 
 
-def test_two_successes_in_any_order(fleet: Fleet) -> None:
+def test_two_successes_in_any_order(fleet):
     """One record, rate 1.0, two derived_from."""
     one = fleet.report("go_test", "go_build", "lint")
     other = fleet.report("lint", "go_build", "go_test", "lint")
@@ -31,7 +31,7 @@ def test_two_successes_in_any_order(fleet: Fleet) -> None:
     assert (provenance.count, provenance.outcome_ids) == (2, (one, other))
 
 
-def test_checks_that_decided_are_no_part_of_a_procedure(fleet: Fleet) -> None:
+def test_checks_that_decided_are_no_part_of_a_procedure(fleet):
     """Else each further check would be a procedure of its own, that fails more often."""
     for found in ("passed", "failed", "passed"):
         tools = ("read", "edit", "go_test", *["lint"] * (found == "failed"))
@@ -43,7 +43,7 @@ def test_checks_that_decided_are_no_part_of_a_procedure(fleet: Fleet) -> None:
     assert record.performance.success_rate == pytest.approx(2 / 3)
 
 
-def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
+def test_triggers_arguments_and_conditions(fleet):
     """As the episodes had them, by frequency; never an argument's value."""
     calls = [{"tool": "edit", "args": {"path": "secret.txt", "line": 7}}, {"tool": "go_test"}]
     for conditions in ({"os": "linux"}, {"os": "mac"}, {"os": "mac"}):
@@ -64,7 +64,7 @@ def test_triggers_arguments_and_conditions(fleet: Fleet) -> None:
     assert "secret" not in str(fleet.state())
 
 
-def test_new_successes_reinforce(fleet: Fleet) -> None:
+def test_new_successes_reinforce(fleet):
     """Counts, provenance and recipe follow; salience rises by the gain, once, at most to 1."""
     fleet.rules = CompetenceRules(salience=0.5)
     fleet.report("a", "b")
@@ -84,7 +84,7 @@ def test_new_successes_reinforce(fleet: Fleet) -> None:
     assert fleet.revision == 200_000  # of the run at 200 s, in milliseconds
 
 
-def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
+def test_a_dry_run_says_what_would_change(fleet):
     """The same as the run then does; nothing is written."""
     fleet.report("a")
     fleet.report("a")
@@ -101,7 +101,7 @@ def test_a_dry_run_says_what_would_change(fleet: Fleet) -> None:
     assert sorted(map(str, rehearsed.changes)) == sorted(map(str, done.changes))
 
 
-def test_odd_bodies(fleet: Fleet) -> None:
+def test_odd_bodies(fleet):
     """Neither long names nor odd arguments stop a run."""
     long = "x" * 200
     odd = [
@@ -114,7 +114,7 @@ def test_odd_bodies(fleet: Fleet) -> None:
     assert fleet.consolidate().created == 2
 
 
-def test_what_never_succeeded_is_told(fleet: Fleet) -> None:
+def test_what_never_succeeded_is_told(fleet):
     """22 of 22 failures leave no record, and a prompt says so; two are too few to say it."""
     for _ in range(22):
         fleet.report("issue_refund", success=False)

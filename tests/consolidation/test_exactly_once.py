@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Engine, event, text, update
@@ -59,7 +58,7 @@ def without_rows(state: dict[str, list[object]]) -> dict[str, list[object]]:
 
 
 @pytest.mark.faults
-def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> None:
+def test_killed_anywhere_the_next_run_finishes(fleet, store_url):
     """SIGKILL before any statement or commit: the next run's result is that of a whole run."""
     report_some(fleet)
     fleet.consolidate(episodes_at_once=4)
@@ -81,7 +80,7 @@ def test_killed_anywhere_the_next_run_finishes(fleet: Fleet, store_url: str) -> 
     assert killed > 4
 
 
-def test_a_run_waits_while_others_write(tmp_path: Path) -> None:
+def test_a_run_waits_while_others_write(tmp_path):
     """Longer than one wait for the database lasts; SQLite itself keeps no queue."""
     url = f"sqlite:///{tmp_path}/store.sqlite"
     engine, other = connect_store(url, timeout_s=0.001), connect_store(url)
@@ -99,7 +98,7 @@ def test_a_run_waits_while_others_write(tmp_path: Path) -> None:
     other.dispose()
 
 
-def test_a_log_that_a_reader_made_long_is_cut(tmp_path: Path) -> None:
+def test_a_log_that_a_reader_made_long_is_cut(tmp_path):
     """By the next run after the reader, by a worker at rest, and as soon as the log begins anew."""
     url = f"sqlite:///{tmp_path}/store.sqlite"
     engine, other = connect_store(url), connect_store(url)
@@ -126,7 +125,7 @@ def test_a_log_that_a_reader_made_long_is_cut(tmp_path: Path) -> None:
     other.dispose()
 
 
-def test_two_runs_with_a_turn_of_no_length(fleet: Fleet, store_url: str) -> None:
+def test_two_runs_with_a_turn_of_no_length(fleet, store_url):
     """Even where each believes the other dead, nothing counts twice: the work itself is fenced."""
     fleet.report_bodies([(True, {"tool_graph": graph("a", f"b{n % 7}")}) for n in range(200)])
     engines = [connect_store(store_url, timeout_s=20.0) for _ in range(3)]
@@ -150,7 +149,7 @@ def test_two_runs_with_a_turn_of_no_length(fleet: Fleet, store_url: str) -> None
     assert len(fleet.state()["episodes"]) == 200
 
 
-def test_one_run_at_a_time(fleet: Fleet) -> None:
+def test_one_run_at_a_time(fleet):
     """A second one says so, changes nothing, and takes over when the first is dead."""
     fleet.report("a")
     with writing(fleet.engine) as connection:
@@ -163,7 +162,7 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
     assert fleet.consolidate().episodes_read == 1
 
 
-def test_a_lease_of_a_clock_that_was_set_back_ends(fleet: Fleet) -> None:
+def test_a_lease_of_a_clock_that_was_set_back_ends(fleet):
     """Nobody waits until the clock has caught up."""
     fleet.report("a")
     with writing(fleet.engine) as connection:
@@ -172,7 +171,7 @@ def test_a_lease_of_a_clock_that_was_set_back_ends(fleet: Fleet) -> None:
     assert fleet.consolidate().episodes_read == 1
 
 
-def test_who_lost_the_turn_stops(fleet: Fleet) -> None:
+def test_who_lost_the_turn_stops(fleet):
     """In the transaction that notices, nothing is written."""
     slow, quick = RunLease("default", -1.0), RunLease("default", 60.0)
     with writing(fleet.engine) as connection:
@@ -189,7 +188,7 @@ def test_who_lost_the_turn_stops(fleet: Fleet) -> None:
         keep(slow)
 
 
-def test_outcomes_that_arrive_meanwhile(fleet: Fleet) -> None:
+def test_outcomes_that_arrive_meanwhile(fleet):
     """They are left to the next run."""
     fleet.report("a")
     fleet.report("a")

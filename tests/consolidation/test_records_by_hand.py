@@ -13,13 +13,11 @@ from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.store.competences.episodes import waiting
 from trackrecord.store.competences.read import read_history
-from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.signatures import add_tallies, changed_signatures
 from trackrecord.store.competences.write import write_changes
 from trackrecord.store.database.engine import reading, writing
 from trackrecord_consolidation.folding import fold
-from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.report import Progress
 from trackrecord_consolidation.update_records import RecordUpdater
 
@@ -39,12 +37,6 @@ def add(fleet: Fleet, now: float = 50.0, **changes):
         return Reviser(connection, fleet.project_id, fleet.rules, signed).add(record)
 
 
-def rebuild(fleet: Fleet, now: float = 900.0) -> None:
-    with writing(fleet.engine) as connection:
-        rebuild_competences(connection, fleet.rules, fleet.project, fleet.project_id, now=now)
-        rebuild_credit(connection, fleet.project_id)
-
-
 def one(fleet: Fleet):
     (record,) = fleet.records().values()
     return record
@@ -56,7 +48,7 @@ def actions(fleet: Fleet, record):
     return [(each.action, each.actor, each.rationale) for each in found]
 
 
-def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
+def test_episodes_of_the_same_tools_count_for_it(fleet):
     """There is one record, with the author's recipe and triggers and the episodes' counts."""
     record = add(fleet)
     trigger = {"signal": "a test fails", "conditions": {"os": "mac"}}
@@ -76,7 +68,7 @@ def test_episodes_of_the_same_tools_count_for_it(fleet: Fleet) -> None:
     assert [action for action, *_ in actions(fleet, record)] == ["added", "reinforced"]
 
 
-def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
+def test_a_rebuild_loses_nothing_that_somebody_stored(fleet):
     """With episodes, without any, and retracted; the rebuilt record is the same."""
     first = add(fleet)
     add(fleet, tools=["ask"], triggers=["unclear"])
@@ -88,14 +80,14 @@ def test_a_rebuild_loses_nothing_that_somebody_stored(fleet: Fleet) -> None:
             first.id
         )
     before = fleet.records()
-    rebuild(fleet)
-    rebuild(fleet)
+    fleet.rebuild(900.0)
+    fleet.rebuild(900.0)
     assert fleet.records() == before
     assert before["edit+go_test"].status is Status.RETRACTED
     assert before["ask"].performance.success_count == 0
 
 
-def test_an_outcome_that_names_it_counts_once(fleet: Fleet) -> None:
+def test_an_outcome_that_names_it_counts_once(fleet):
     """As an episode of its own, or by its name alone, before and after consolidation."""
     from trackrecord.store.competences.credit import Credit, credit_competences
 
@@ -108,7 +100,7 @@ def test_an_outcome_that_names_it_counts_once(fleet: Fleet) -> None:
     assert one(fleet).performance.success_count == 2
     fleet.consolidate()
     assert one(fleet).performance.success_count == 2
-    rebuild(fleet)
+    fleet.rebuild(900.0)
     # The fleet's outcomes were received before the record was stored: only its episode is left.
     assert one(fleet).performance.success_count == 1
 
@@ -126,7 +118,7 @@ def _credits(fleet: Fleet, competence_id: str, kind):
     ]
 
 
-def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
+def test_a_second_record_of_the_same_tools_is_refused(fleet):
     """Doubled, in another order, or beside a learnt one: one record stands for a procedure."""
     record = add(fleet)
     for tools in (["edit", "go_test"], ["go_test", "edit", "go_test"]):
@@ -141,7 +133,7 @@ def test_a_second_record_of_the_same_tools_is_refused(fleet: Fleet) -> None:
     assert fleet.state() == before
 
 
-def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet: Fleet) -> None:
+def test_an_author_waits_for_a_consolidation_that_makes_the_record(fleet):
     """Between its look at what there is and its writing, nobody stores the same record."""
     if fleet.engine.dialect.name == "sqlite":
         pytest.skip("a writing transaction is alone in SQLite")
@@ -212,7 +204,7 @@ def _wait_until_blocked_or_done(fleet: Fleet, author: threading.Thread) -> None:
         ({"failure_modes": ["x"] * 11}, "at most 10 failure modes"),
     ],
 )
-def test_what_cannot_be_stored_is_said_in_one_line(changes, said) -> None:
+def test_what_cannot_be_stored_is_said_in_one_line(changes, said):
     """By the name of the field."""
     with pytest.raises(InvalidRevision) as raised:
         read_new_competence({**WRITTEN, **changes}, CompetenceRules())

@@ -73,7 +73,7 @@ def store_copy(tmp_path: Path) -> Iterator[Engine]:
         yield engine
 
 
-def reports(seed: int, *, count: int = 150):
+def reports(seed: int, *, count: int = 100):
     """Random outcomes of some days, some of which are amended later, in the order of receipt."""
     choose, leave_out = random.Random(seed), random.Random(seed)
     found = []

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from tests.deployment.compose_file import as_process, environment_of, read_compose, running
-from tests.support.processes import free_port
+from tests.support.processes import free_port, until
 from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = pytest.mark.timeout(180)
@@ -100,13 +100,12 @@ def deployment(home, postgres_url):
 
 
 def _wait_for_redis(deployment: Deployment) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < deadline:
+    def answers() -> bool:
         with contextlib.suppress(redis.ConnectionError), deployment.client() as client:
-            client.ping()
-            return
-        time.sleep(0.05)
-    pytest.fail(deployment.log("redis"))
+            return bool(client.ping())
+        return False
+
+    until(answers, explain=lambda: deployment.log("redis"))
 
 
 def _publish(deployment: Deployment, outcome: dict) -> None:
@@ -116,11 +115,7 @@ def _publish(deployment: Deployment, outcome: dict) -> None:
 
 
 def _wait_until(what, deployment: Deployment):
-    deadline = time.monotonic() + _PATIENCE_S
-    while not (found := what()):
-        assert time.monotonic() < deadline, deployment.log("worker")
-        time.sleep(0.1)
-    return found
+    return until(what, explain=lambda: deployment.log("worker"))
 
 
 def _recorded(deployment: Deployment) -> list:

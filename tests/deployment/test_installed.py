@@ -10,7 +10,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import time
 from pathlib import Path
 
 import psycopg
@@ -18,6 +17,7 @@ import pytest
 
 from tests.deployment.compose_file import ROOT, running
 from tests.deployment.empty_environment import EmptyEnvironment, run_or_skip
+from tests.support.processes import until
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.timeout(900)
@@ -30,7 +30,6 @@ _RECALL = (
     "import trackrecord; print(trackrecord.strategies('Split by component')[0].slug);"
     " trackrecord.recall('x')"
 )
-_PATIENCE_S = 200.0
 
 
 @pytest.fixture
@@ -39,27 +38,20 @@ def environment(tmp_path: Path) -> EmptyEnvironment:
     return EmptyEnvironment(tmp_path / "environment")
 
 
-def wait_until(what, explain) -> None:
-    """Wait until something is true; a test that waits in vain says what was going on."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while not what():
-        assert time.monotonic() < deadline, explain()
-        time.sleep(0.1)
-
-
 def learn_one(environment: EmptyEnvironment, home: Path, recorded, **settings: str) -> None:
     """Start `trackrecord up`, publish one outcome, see it on record, and stop."""
     log = home / "up.log"
     variables = environment.variables(home, **settings)
     command = [str(environment.program("trackrecord")), "up"]
     with running(command, variables, home, log) as up:
-        wait_until(
-            lambda: up.poll() is not None or "trackrecord is up" in log.read_text(), log.read_text
+        until(
+            lambda: up.poll() is not None or "trackrecord is up" in log.read_text(),
+            explain=log.read_text,
         )
         assert up.poll() is None, log.read_text()
         done = environment.run([environment.program("python"), "-c", _PUBLISH], home, **settings)
         assert done.returncode == 0, done.stderr
-        wait_until(lambda: recorded() == [(done.stdout.strip(),)], log.read_text)
+        until(lambda: recorded() == [(done.stdout.strip(),)], explain=log.read_text)
         up.send_signal(signal.SIGTERM)
         assert up.wait(200) == 0, log.read_text()
     assert "Traceback" not in log.read_text()

@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from tests.door.running_door import Door
-from tests.support.no_tls import NO_TLS
 from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import socket_path
 
@@ -38,11 +37,10 @@ def door(door_of: Callable[..., Door]) -> Door:
 @pytest.fixture(scope="module")
 def lasting_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     """One front door for the tests of a module that leave it as it is."""
-    running = Door(tmp_path_factory.mktemp("door"), HttpSettings(port=0))
-    # The socket opens after the port; a command that asks over it does not wait.
-    running.until(socket_path(running.home).is_socket)
-    yield running
-    running.end()
+    with Door(tmp_path_factory.mktemp("door")) as running:
+        # The socket opens after the port; a command that asks over it does not wait.
+        running.until(socket_path(running.home).is_socket)
+        yield running
 
 
 @pytest.fixture
@@ -55,5 +53,5 @@ def emptied_door(lasting_door: Door) -> Door:
 @pytest.fixture
 def http(lasting_door: Door) -> Iterator[httpx.Client]:
     """A client of the lasting front door."""
-    with httpx.Client(base_url=lasting_door.url, timeout=60, verify=NO_TLS) as client:
+    with lasting_door.client() as client:
         yield client

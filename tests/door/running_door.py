@@ -4,18 +4,20 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from tests.door.raw_http import OWN_TOKEN
-from tests.support.processes import end
+from tests.support.no_tls import NO_TLS
+from tests.support.processes import end, until
 from trackrecord.process.folders import open_private
 from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")
-_PATIENCE_S = 200.0
 
 
 class Door:
@@ -33,8 +35,10 @@ class Door:
     """
 
     def __init__(
-        self, folder: Path, http: HttpSettings, *arguments: str, project: str = "default"
-    ) -> None:
+        self, folder: Path, http: HttpSettings | None = None, *arguments: str,
+        project: str = "default",
+    ) -> None:  # fmt: skip
+        http = http or HttpSettings(port=0)
         self.home = folder
         self.taken_file = folder / "taken.jsonl"
         self.log_file = folder / "door.log"
@@ -70,6 +74,21 @@ class Door:
                 stderr=log,
             )
 
+    def __enter__(self) -> "Door":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def client(self, path: str = "", *, timeout: float = 60.0, **given: Any) -> httpx.Client:
+        """Return a client of the user who runs it, below a path; another one's with an address."""
+        url = given.pop("base_url", self.url) + path
+        return httpx.Client(base_url=url, timeout=timeout, verify=NO_TLS, **given)
+
+    def stranger(self, **given: Any) -> httpx.Client:
+        """Return a client that sends no credential of its own accord."""
+        return self.client(base_url=self.address, **given)
+
     @property
     def log(self) -> str:
         """All that it has logged."""
@@ -99,10 +118,7 @@ class Door:
 
     def until(self, what: Callable[[], object]) -> None:
         """Wait until something is true."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while not what():
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.01)
+        until(what, explain=lambda: self.log)
 
     def rss_mib(self) -> float:
         """The memory that it has in use."""

@@ -18,7 +18,6 @@ from tests.door.raw_http import CREDENTIAL, answer_of, ask, connect
 from tests.door.running_door import Door
 from tests.support.growth import grows_by_at_most
 from tests.support.no_tls import NO_TLS
-from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import ask_door
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.bodies import decompressed
@@ -34,9 +33,8 @@ HEAD = (
 @pytest.fixture(scope="module")
 def impatient_door(tmp_path_factory):
     """A front door with few connections, and with little patience for each."""
-    running = Door(tmp_path_factory.mktemp("impatient"), HttpSettings(port=0), "impatient")
-    yield running
-    running.end()
+    with Door(tmp_path_factory.mktemp("impatient"), None, "impatient") as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +42,8 @@ def _still_well(lasting_door):
     """Check that the server is alive, answers, and has not grown."""
     yield
     assert lasting_door.process.poll() is None, lasting_door.log
-    answer = httpx.get(f"{lasting_door.url}/health", timeout=60, verify=NO_TLS)
-    assert answer.status_code == 200
+    with lasting_door.client() as client:
+        assert client.get("/health").status_code == 200
     assert "Traceback" not in lasting_door.log
     assert lasting_door.rss_mib() < 300
 
@@ -282,10 +280,8 @@ def test_hundreds_of_connections_too_many(impatient_door, begun):
             for connection in held:
                 connection.close()
     impatient_door.until(
-        lambda: (
-            httpx.get(f"{impatient_door.url}/health", timeout=60, verify=NO_TLS).status_code == 200
-        )
-    )
+        lambda: httpx.get(url, timeout=60, verify=NO_TLS).status_code == 200
+    )  # fmt: skip
     assert "Traceback" not in impatient_door.log
 
 
@@ -359,7 +355,7 @@ def test_thirty_large_bodies_at_once(door):
     statuses: list[int] = []
 
     def post() -> None:
-        with httpx.Client(base_url=door.url, timeout=120, verify=NO_TLS) as client:
+        with door.client(timeout=120) as client:
             while True:
                 # On a busy machine a body takes longer than the server waits for it: it hangs up.
                 with contextlib.suppress(httpx.TransportError):

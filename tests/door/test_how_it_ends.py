@@ -16,7 +16,7 @@ def test_ended_while_agents_post(door):
     stop = threading.Event()
 
     def post() -> None:
-        with httpx.Client(base_url=door.url, timeout=60, verify=NO_TLS) as client:
+        with door.client() as client:
             while not stop.is_set():
                 trace = next(numbers)
                 body = spans("a", "b", "c", trace=trace).SerializeToString()
@@ -48,10 +48,9 @@ def test_a_request_at_hand_is_answered(door):
 
     def post() -> None:
         body = spans("a").SerializeToString()
-        url = f"{door.url}/v1/traces"
-        results.append(
-            httpx.post(url, content=body, headers=PROTOBUF, timeout=60, verify=NO_TLS).status_code
-        )
+        with door.client() as client:
+            answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
+        results.append(answer.status_code)
 
     posting = threading.Thread(target=post)
     posting.start()

@@ -6,11 +6,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
 
+from tests.support.processes import until
 from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agents.apply_plan import install, plan_install
 from trackrecord_capture.agents.door_address import find_door, read_door, socket_path
@@ -21,13 +21,6 @@ from trackrecord_capture.live.notes import notes_folder, waiting_notes
 pytestmark = pytest.mark.faults
 
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
-
-
-def until(condition, seconds=100.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "this did not happen in time"
-        time.sleep(0.05)
 
 
 class Codex:

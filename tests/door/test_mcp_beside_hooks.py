@@ -2,18 +2,13 @@
 
 import threading
 
-import httpx
-
-from tests.support.no_tls import NO_TLS
-
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 
 
 def ask(door, method, **params):
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return httpx.post(
-        f"{door.url}/mcp", json=body, headers=ACCEPTED, timeout=120, verify=NO_TLS
-    ).json()["result"]
+    with door.client(timeout=120) as client:
+        return client.post("/mcp", json=body, headers=ACCEPTED).json()["result"]
 
 
 def test_hooks_are_answered_while_the_sdk_is_imported(door):
@@ -21,7 +16,7 @@ def test_hooks_are_answered_while_the_sdk_is_imported(door):
     assert door.rss_mib() < 80
     answered, still_waiting = [], 0
     asking = threading.Thread(target=lambda: answered.append(ask(door, "ping")))
-    with httpx.Client(base_url=door.url, timeout=120, verify=NO_TLS) as client:
+    with door.client(timeout=120) as client:
         client.post("/hooks/tester", json={})
         asking.start()
         while not answered:

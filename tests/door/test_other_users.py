@@ -68,11 +68,10 @@ def door():
         home = Path(folder) / "home"
         home.mkdir(0o700)
         Path(folder).chmod(0o755)
-        running = Door(home, HttpSettings(port=0))
-        running.until(lambda: find_socket(home))
-        write_door(home, DoorAddress("127.0.0.1", running.port, "t" * 20))
-        yield running
-        running.end()
+        with Door(home) as running:
+            running.until(lambda: find_socket(home))
+            write_door(home, DoorAddress("127.0.0.1", running.port, "t" * 20))
+            yield running
 
 
 def find_socket(home: Path) -> bool:
@@ -145,7 +144,7 @@ def test_another_user_gets_nothing(door, mode):
     # Nothing was recorded, and the store was not even opened.
     assert door.taken_file.read_text() == ""
     assert not list(door.home.glob("*.db"))
-    with httpx.Client(base_url=door.url, timeout=60, verify=NO_TLS) as own:
+    with door.client() as own:
         assert own.post("/hooks/tester", json={}).status_code == 200
         assert own.get("/api/v1/status").status_code != 401
 

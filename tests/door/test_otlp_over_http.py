@@ -2,7 +2,6 @@
 
 import json
 
-import httpx
 import pytest
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
@@ -13,8 +12,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
-
-from tests.support.no_tls import NO_TLS
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}
@@ -140,7 +137,7 @@ def test_types_and_encodings_that_are_not_supported(http, headers):
 def test_a_full_receiver_is_tried_again(emptied_door):
     """503 and when to try again; what came through before is there once it is."""
     emptied_door.switch("full", on=True)
-    with httpx.Client(base_url=emptied_door.url, timeout=60, verify=NO_TLS) as client:
+    with emptied_door.client() as client:
         body = spans("a").SerializeToString()
         answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
@@ -154,9 +151,8 @@ def test_a_full_disk_is_tried_again(emptied_door):
     """What cannot be stored is not answered with 200; the log says why."""
     emptied_door.switch("lost", on=True)
     body = spans("a").SerializeToString()
-    answer = httpx.post(
-        f"{emptied_door.url}/v1/traces", content=body, headers=PROTOBUF, timeout=60, verify=NO_TLS
-    )
+    with emptied_door.client() as client:
+        answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
     assert answer.status_code == 503
     emptied_door.switch("lost", on=False)
     assert "No space left on device" in emptied_door.log
@@ -166,7 +162,7 @@ def test_a_mistake_of_the_receiver(emptied_door):
     """500 in the request's type; the log has the mistake, and the next request is taken."""
     emptied_door.switch("broken", on=True)
     body = spans("a").SerializeToString()
-    with httpx.Client(base_url=emptied_door.url, timeout=60, verify=NO_TLS) as client:
+    with emptied_door.client() as client:
         answer = client.post("/v1/traces", content=body, headers=PROTOBUF)
         assert (answer.status_code, Status.FromString(answer.content).code) == (500, 13)
         emptied_door.switch("broken", on=False)

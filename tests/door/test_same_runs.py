@@ -7,17 +7,15 @@ import random
 import re
 from urllib.parse import unquote
 
-import httpx
 import pytest
 
 import trackrecord
 from tests.door.running_door import Door
 from tests.queries.test_runs_filtered import question, reports
 from tests.store.teaching import outcome, teach
-from tests.support.no_tls import NO_TLS
 from trackrecord.errors import UnknownId
 from trackrecord.learning.text.times import iso
-from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import store_at
 from trackrecord_cli.main import run
 
@@ -48,10 +46,8 @@ def filled_home(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def http(filled_home):
-    door = Door(filled_home, HttpSettings(port=0))
-    with httpx.Client(base_url=door.url, timeout=120, verify=NO_TLS) as client:
+    with Door(filled_home) as door, door.client(timeout=120) as client:
         yield client
-    door.end()
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from tests.door.raw_http import OWN_TOKEN
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
-from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.wire.access_tokens import Permission
@@ -28,14 +27,13 @@ PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 @pytest.fixture
 def browser(lasting_door):
     """A browser of this machine without a session."""
-    with httpx.Client(
-        base_url=lasting_door.address, headers=PAGE, timeout=60, verify=NO_TLS
-    ) as client:
+    with lasting_door.stranger(headers=PAGE) as client:
         yield client
 
 
 def link_of(door):
-    answer = httpx.post(f"{door.url}/session", timeout=60, verify=NO_TLS)
+    with door.client() as client:
+        answer = client.post("/session")
     assert answer.status_code == 200
     return answer.json()["path"]
 
@@ -67,7 +65,7 @@ def test_a_link_becomes_a_session_once(browser, lasting_door):
     for attribute in ("httponly", "samesite=strict", "path=/"):
         assert attribute in given
     assert browser.get("/").status_code != 401
-    with httpx.Client(base_url=lasting_door.address, timeout=60, verify=NO_TLS) as other:
+    with lasting_door.stranger() as other:
         assert other.get(link).status_code == 401
         assert other.get("/session?code=").status_code == 401
         assert other.get("/session").status_code == 401
@@ -98,14 +96,11 @@ def test_a_session_ends_with_the_server(door_of):
         browser.get(f"{first.address}{link_of(first)}")
         assert browser.get(f"{first.address}/").status_code != 401
         first.end()
-        second = Door(first.home, HttpSettings(port=0))
-        try:
+        with Door(first.home) as second:
             assert browser.cookies
             assert browser.get(f"{second.address}/").status_code == 401
             browser.get(f"{second.address}{link_of(second)}")
             assert browser.get(f"{second.address}/").status_code != 401
-        finally:
-            second.end()
 
 
 def test_only_its_user_gets_a_link(door_of):
@@ -119,8 +114,8 @@ def test_only_its_user_gets_a_link(door_of):
         (stored, 403), (reporting_token(OWN_TOKEN), 403), ("x" * 40, 401), (OWN_TOKEN, 200),
     ):  # fmt: skip
         headers = {"authorization": f"Bearer {token}"}
-        answer = httpx.post(f"{door.address}/session", headers=headers, timeout=60, verify=NO_TLS)
-        assert answer.status_code == status
+        with door.stranger(headers=headers) as client:
+            assert client.post("/session").status_code == status
 
 
 def test_links_and_sessions_expire(tmp_path):
@@ -148,9 +143,7 @@ def test_their_number_is_bounded(tmp_path):
 def test_the_token_that_programs_report_with_does_nothing_else(emptied_door):
     """It is sent to whatever listens on the port."""
     headers = {"authorization": f"Bearer {reporting_token(OWN_TOKEN)}"}
-    with httpx.Client(
-        base_url=emptied_door.address, headers=headers, timeout=60, verify=NO_TLS
-    ) as program:
+    with emptied_door.stranger(headers=headers) as program:
         for path in ("/v1/traces", "/v1/logs", "/v1/metrics"):
             assert program.post(path, json={}).status_code == 200
         assert program.get("/health").status_code == 200

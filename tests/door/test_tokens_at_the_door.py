@@ -7,12 +7,10 @@ import shutil
 import stat
 import time
 
-import httpx
 import pytest
 from sqlalchemy import Engine, event
 
 from tests.door.raw_http import OWN_TOKEN, connect
-from tests.support.no_tls import NO_TLS
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
 from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
@@ -26,7 +24,6 @@ from trackrecord_door.query_service import QueryService
 OWN = "correct-horse-battery"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
 READ, WRITE, ADMIN = Permission
-PATIENCE_S = 200.0
 JSON = {"content-type": "application/json"}
 # What agents and tracers post: traces, logs, metrics, scores, hooks.
 REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/hooks/tester")
@@ -186,7 +183,7 @@ def test_a_token_of_the_store_holds_its_bearer_to_it(door_of, store_of):
     }
     revoked = made(store)
     revoke_token(store, revoked.split("_")[1])
-    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with door.stranger(timeout=200) as client:
         for (project, permission), token in given.items():
             assert client.get("/health", headers=bearer(token)).status_code == 200
             for path in REPORTING:
@@ -215,7 +212,7 @@ def test_other_machines_need_one_of_the_tokens(door_of, store_of):
     """A stored one will do; nobody else gets in, not even from this machine."""
     door = door_of(host=EVERYWHERE)
     token = made(store_of(door.home), READ, "web")
-    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with door.stranger(timeout=200) as client:
         assert client.get("/health").status_code == 401
         assert client.get("/health", auth=("anybody", "nothing")).status_code == 401
         assert client.get("/health", headers=bearer(token)).status_code == 200
@@ -225,7 +222,7 @@ def test_a_browser_is_told_to_ask_for_the_token(door_of):
     """As the password of any user; programs are told of bearers."""
     door = door_of(token=OWN, host=EVERYWHERE)
     wants_a_page = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with door.stranger(timeout=200) as client:
         for path in ("/", "/lessons", "/api/v1/status"):
             answer = client.get(path, headers=wants_a_page)
             assert answer.status_code == 401
@@ -241,9 +238,7 @@ def test_reports_are_taken_while_the_database_is_away(door_of, store_of):
     doors = [door_of(), door_of(token=OWN)]
     for door, own in zip(doors, (bearer(OWN_TOKEN), bearer(OWN)), strict=True):
         (door.home / "trackrecord.db").mkdir()
-        with httpx.Client(
-            base_url=door.address, timeout=PATIENCE_S, headers=JSON, verify=NO_TLS
-        ) as client:
+        with door.stranger(timeout=200, headers=JSON) as client:
             for path in ("/v1/traces", "/hooks/tester"):
                 assert client.post(path, content=b"{}", headers=own).status_code == 200
             stored = bearer(f"trk_{0:012x}_{0:048x}")
@@ -299,7 +294,7 @@ def test_bodies_that_a_bearer_holds_keep_nobody_elses_from_being_read(door_of, s
             connection = held.enter_context(connect(door.port))
             with contextlib.suppress(OSError):  # the second one is refused
                 connection.sendall(head + body[:-1])
-        with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+        with door.stranger(timeout=200) as client:
             for token in (OWN_TOKEN, other):
                 answer = client.post("/v1/traces", content=body, headers=JSON | bearer(token))
                 assert answer.status_code == 200

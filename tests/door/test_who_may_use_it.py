@@ -18,9 +18,9 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
 @pytest.fixture(scope="module")
 def open_door(tmp_path_factory):
     """A front door that every user of the machine may use."""
-    running = Door(tmp_path_factory.mktemp("open"), HttpSettings(port=0, open_to_local_users=True))
-    yield running
-    running.end()
+    http = HttpSettings(port=0, open_to_local_users=True)
+    with Door(tmp_path_factory.mktemp("open"), http) as running:
+        yield running
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_preflights_are_refused(http, path, origin):
 def test_with_a_token_every_request_needs_it(door_of):
     """As a bearer's, or as the password that clients of Langfuse send; under any host name."""
     door = door_of(token=TOKEN)
-    with httpx.Client(base_url=door.address, timeout=60, verify=NO_TLS) as client:
+    with door.stranger() as client:
         for path in ("/health", "/nothing", "/v1/traces"):
             answer = client.get(path)
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")

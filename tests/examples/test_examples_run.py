@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.tried import EXAMPLES, until
+from tests.examples.tried import EXAMPLES
+from tests.support.processes import until
 
 
 def test_each_example_is_on_the_page_and_is_run():

@@ -16,7 +16,8 @@ import pytest
 from tests.cli.terminal import Terminal
 from tests.docs.documentation import Block, blocks, prose_of, text_of
 from tests.examples.made_up_sessions import BROKEN, NOT_FOUND, write_sessions
-from tests.examples.tried import PATIENCE_S, until
+from tests.examples.tried import PATIENCE_S
+from tests.support.processes import until
 
 _SHOWN = [block for block in blocks("sh", "python", "text") if block.page == "README.md"]
 # The sessions are of the last weeks, whenever they are written.

@@ -5,9 +5,6 @@ import io
 import json
 import os
 import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +24,14 @@ class Up:
 
     Args:
         home: its home.
+        url: the address of its front door.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, url: str) -> None:
         self.home = home
-        self._log = home / "up.log"
-        self._environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "trackrecord_cli", "up"],
-                env=self._environment | {"TRACKRECORD_HTTP__PORT": "0"},
-                stdout=log,
-                stderr=log,
-            )
-        until(lambda: "HTTP: " in self.said or self._process.poll() is not None)
-        self.url = self.said.partition("HTTP: ")[2].splitlines()[0]
+        self.url = url
         self.token = token_of(home)
-
-    @property
-    def said(self) -> str:
-        """All that it has said so far."""
-        return self._log.read_text(errors="replace")
+        self._environment = {**os.environ, "TRACKRECORD_HOME": str(home)}
 
     def example(self, *command: object, project: str) -> str:
         """Run a program of the folder `examples` to its end; return what it prints."""
@@ -83,17 +67,3 @@ class Up:
         with redis.Redis(unix_socket_path=str(self.home / "redis.sock")) as client:
             for body in bodies:
                 client.xadd(settings.keys.outcomes, {"v": "1", "body": body})
-
-    def stop(self) -> None:
-        """End it in order."""
-        self._process.terminate()
-        self._process.wait(PATIENCE_S)
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Wait until a condition holds; return what it is."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "this did not happen in time"
-        time.sleep(0.2)
-    return found

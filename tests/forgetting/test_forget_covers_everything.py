@@ -23,7 +23,7 @@ LISTS = {"computed", "indexes"}
 SHARDS = {"prefix", "number", "shards", "possible_strays", "of", "mark"}
 
 
-def test_every_table_is_forgotten_with_its_project() -> None:
+def test_every_table_is_forgotten_with_its_project():
     """A table that is in none of the lists is one that forget would leave behind."""
     covered = {table.name for table in (*OWN, *OWNED, *NAMING)} | {"projects"} | OF_NO_PROJECT
     assert set(metadata.tables) == covered
@@ -36,7 +36,7 @@ def test_every_table_is_forgotten_with_its_project() -> None:
         assert column in table.c, table.name
 
 
-def test_every_key_of_redis_is_forgotten_with_its_project() -> None:
+def test_every_key_of_redis_is_forgotten_with_its_project():
     """A key that is in none of the lists is one that forget would leave behind."""
     keys = Keys("t")
     public = {name for name in dir(keys) if not name.startswith("_")}

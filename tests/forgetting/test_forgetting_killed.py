@@ -3,7 +3,6 @@
 import json
 import signal
 from itertools import count
-from pathlib import Path
 
 import pytest
 import redis
@@ -60,9 +59,7 @@ def holds(client: redis.Redis, settings: Settings, project: str) -> bool:
 
 
 @pytest.mark.faults
-def test_killed_anywhere_the_same_again_finishes(
-    engine: Engine, client: redis.Redis, home: Path, store_url: str
-) -> None:
+def test_killed_anywhere_the_same_again_finishes(engine, client, home, store_url):
     """SIGKILL before any statement, commit or command of Redis: nothing of bob's is left then."""
     settings = load_settings(home=home, database_url=store_url, competence={"min_successes": 2})
     killed, number = 0, 1

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import redis
 from sqlalchemy import Engine, select
 
 from tests.forgetting.told_store import HOUR, NOW, RULES, Told
@@ -61,9 +60,7 @@ def on_record(engine: Engine, project: str = PROJECT) -> set[str]:
 
 
 @pytest.mark.parametrize("what", ["source", "project"])
-def test_a_worker_that_learns_meanwhile_brings_nothing_back(
-    engine: Engine, others: Engine, client: redis.Redis, settings: Settings, what: str
-) -> None:
+def test_a_worker_that_learns_meanwhile_brings_nothing_back(engine, others, client, settings, what):
     """The same is delivered again and again while it is forgotten; what is new is learnt."""
     Told(engine, RULES, PROJECT).learn(bodies("bob") + bodies("ada"), NOW)
     stop = threading.Event()
@@ -95,9 +92,7 @@ def test_a_worker_that_learns_meanwhile_brings_nothing_back(
     assert not any(each.startswith("bob") for each in on_record(engine))
 
 
-def test_a_reader_sees_before_or_after(
-    engine: Engine, others: Engine, client: redis.Redis, settings: Settings
-) -> None:
+def test_a_reader_sees_before_or_after(engine, others, client, settings):
     """Never something in between."""
     Told(engine, RULES, PROJECT).learn(bodies("bob") + bodies("ada"), NOW)
     stop = threading.Event()
@@ -130,9 +125,7 @@ def test_a_reader_sees_before_or_after(
         assert reader.result() <= {(40, 40), (20, 20)}
 
 
-def test_memories_and_exposures_do_not_come_back(
-    engine: Engine, client: redis.Redis, settings: Settings
-) -> None:
+def test_memories_and_exposures_do_not_come_back(engine, client, settings):
     """The entry that is delivered again changes nothing, and makes no project anew."""
     memory = {"text": "never merge on a friday", "project": PROJECT, "memory_id": "m"}
     exposure = {"task_id": "t", "entries": ["p"], "project": PROJECT, "exposure_id": "e"}
@@ -154,9 +147,7 @@ def test_memories_and_exposures_do_not_come_back(
             assert (told.counts["memories"], told.counts["exposures"]) == (1, 1)
 
 
-def test_a_project_that_is_being_consolidated_is_left_alone(
-    engine: Engine, client: redis.Redis, settings: Settings
-) -> None:
+def test_a_project_that_is_being_consolidated_is_left_alone(engine, client, settings):
     """One line says so, and nothing was changed, not even outside the store."""
     Told(engine, RULES, PROJECT).learn(bodies("bob"), NOW)
     client.xadd(settings.keys.outcomes, {"v": 1, "body": f'{{"project": "{PROJECT}"}}'})

@@ -262,13 +262,7 @@ def others(memory_store: Callable[[], Engine]) -> Iterator[tuple[Engine, Engine]
     in_batches=st.booleans(),
 )
 @hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_store_is_as_if_only_the_rest_had_come(
-    engine: Engine,
-    others: tuple[Engine, Engine],
-    history: list[Any],
-    subject: tuple[str, str],
-    in_batches: bool,
-) -> None:
+def test_the_store_is_as_if_only_the_rest_had_come(engine, others, history, subject, in_batches):
     """Histories with amendments, consolidation, decisions, memories, exposures and hints."""
     check((engine, *others), history, subject, in_batches=in_batches)
 
@@ -364,7 +358,7 @@ def test_a_clock_that_was_set_back_between_two_runs_of_consolidation(engine, oth
     assert sums[0]
 
 
-def test_what_moves_to_another_project(memory_store: Callable[[], Engine]) -> None:
+def test_what_moves_to_another_project(memory_store):
     """The one is as if it had never been there, the other has what people said, too."""
     engine, rest = memory_store(), memory_store()
     old, new = Told(engine, RULES, "old"), Told(engine, RULES, "new")

@@ -63,9 +63,7 @@ OTHERS = [body("o1", "ada", "t1"), body("o2", "bob", "t2", project="other"), b"n
 GOES = [body("o3", "bob", "t3"), b'{"project": "shop", "source": "bob", "task_id": 7}']
 
 
-def test_entries_that_wait_and_dead_letters(
-    client: redis.Redis, settings: Settings, engine: Engine, forget
-) -> None:
+def test_entries_that_wait_and_dead_letters(client, settings, engine, forget):
     """Also those that no one can learn; what waits in a worker is left out when it is learnt."""
     for key in (settings.keys.outcomes, settings.keys.dead):
         for each in (*OTHERS, *GOES):
@@ -80,7 +78,7 @@ def test_entries_that_wait_and_dead_letters(
         forget("source", "bob")
 
 
-def test_lines_of_the_spool(settings: Settings, forget) -> None:
+def test_lines_of_the_spool(settings, forget):
     """A file that nobody writes to is written anew; of another one the lines are counted."""
     done, writing = (SpoolWriter(settings.spool_dir, 1_000_000) for _ in range(2))
     for writer in (done, writing):
@@ -97,7 +95,7 @@ def test_lines_of_the_spool(settings: Settings, forget) -> None:
     assert all(GOES[0] not in text and OTHERS[0] in text for text in texts)
 
 
-def test_errors_in_flight(client: redis.Redis, settings: Settings, forget, engine: Engine) -> None:
+def test_errors_in_flight(client, settings, forget, engine):
     """Those of a task, or of all tasks of the project."""
     store = InFlightStore(client, settings.keys, PROJECT, settings.errors)
     for task in ("t1", "t2"):
@@ -108,9 +106,7 @@ def test_errors_in_flight(client: redis.Redis, settings: Settings, forget, engin
     assert not [key for key in client.scan_iter() if b"in-flight" in key]
 
 
-def test_artifacts_and_the_benchmark(
-    settings: Settings, engine: Engine, forget, home: Path
-) -> None:
+def test_artifacts_and_the_benchmark(settings, engine, forget, home):
     """A project's files go; runs of the benchmark are those of the rest when a source goes."""
     Told(engine, RULES, PROJECT).learn([json.loads(OTHERS[0]), json.loads(GOES[0])], NOW)
     ArtifactStore(home, PROJECT, retention_s=1e9).put(b"a long output")
@@ -128,7 +124,7 @@ def test_artifacts_and_the_benchmark(
     )
 
 
-def test_a_project_that_only_has_access_tokens(engine: Engine, forget) -> None:
+def test_a_project_that_only_has_access_tokens(engine, forget):
     """Nothing is on record of it yet, and nobody gets in any more all the same."""
     for project in (PROJECT, PROJECT, "other"):
         create_token(engine, project=project, permission=Permission.READ)
@@ -140,7 +136,7 @@ def test_a_project_that_only_has_access_tokens(engine: Engine, forget) -> None:
         forget("project", PROJECT)
 
 
-def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
+def test_what_was_captured(engine, home, forget):
     """Traces that became the outcomes, commits of the runs, and what sessions were told."""
     Told(engine, RULES, PROJECT).learn([json.loads(OTHERS[0]), json.loads(GOES[0])], NOW)
     with CaptureState(home) as state:

@@ -17,6 +17,10 @@ from typing import Final, NamedTuple
 
 _MARKED: Final = re.compile("⟪(.*?)⟫", re.DOTALL)
 EACH: Final = 7
+# What a terminal obeys, what ends a line, and what no screen shows.
+CONTROL: Final = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]|[\U000e0000-\U000e0fff]"
+)
 _HERE: Final = Path(__file__).parent
 
 _ORDERS: Final = (_HERE / "orders.txt").read_text("utf-8").splitlines()

@@ -18,6 +18,7 @@ import pytest
 
 import trackrecord
 from tests.injection.corpus import (
+    CONTROL,
     Injection,
     can_be_read,
     genuine,
@@ -64,9 +65,6 @@ from trackrecord_worker.services import Services
 pytestmark = pytest.mark.timeout(1200)
 
 MOST_READABLE = 10
-CONTROL = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]|[\U000e0000-\U000e0fff]"
-)
 # What a template of chats, a renderer of Markdown or HTML, or a heading of ours would act on.
 STRUCTURE = re.compile(r"<\||\|>|<[A-Za-z/!?]|\[/?INST\]|!\[|\]\(|```|https?://")
 HEADINGS = frozenset(

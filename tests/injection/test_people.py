@@ -20,7 +20,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
-from tests.injection.corpus import letters
+from tests.injection.corpus import CONTROL, letters
 from tests.injection.paths import (
     CALM,
     CORPUS,
@@ -39,12 +39,6 @@ from trackrecord_door.page.rendering import HEADERS
 
 # To learn the corpus takes minutes on a busy machine.
 pytestmark = pytest.mark.timeout(1200)
-
-# What a terminal obeys, what ends a line, and what no screen shows.
-CONTROL = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]|[\U000e0000-\U000e0fff]"
-)
-
 
 # --- the page
 

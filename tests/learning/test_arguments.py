@@ -7,7 +7,7 @@ from trackrecord.learning.competences.episodes.arguments import argument_types
 from trackrecord.learning.competences.episodes.triggers import canonical_conditions
 
 
-def test_every_json_type() -> None:
+def test_every_json_type():
     """Names keep their order."""
     args = b'{"s": "x", "i": 1, "f": 1.5, "b": true, "n": null, "a": [], "o": {}}'
     assert dict(argument_types(msgspec.Raw(args))) == {
@@ -16,7 +16,7 @@ def test_every_json_type() -> None:
     }  # fmt: skip
 
 
-def test_arguments_inside_a_text() -> None:
+def test_arguments_inside_a_text():
     """OpenAI's function calls carry their arguments so."""
     assert argument_types(msgspec.Raw(b'"{\\"path\\": \\"x\\"}"')) == (("path", "string"),)
 
@@ -35,12 +35,12 @@ def test_arguments_inside_a_text() -> None:
         b"[" * 9999,
     ],
 )
-def test_other_arguments_have_no_names(args: bytes) -> None:
+def test_other_arguments_have_no_names(args):
     """Nothing is refused because of them."""
     assert argument_types(msgspec.Raw(args)) == ()
 
 
-def test_names_are_bounded() -> None:
+def test_names_are_bounded():
     """In number and in length; a NUL, which PostgreSQL cannot store, drops the name."""
     many = msgspec.json.encode({f"n{n}": n for n in range(100)})
     assert len(argument_types(msgspec.Raw(many))) == 32
@@ -49,13 +49,13 @@ def test_names_are_bounded() -> None:
     assert argument_types(msgspec.Raw(b'"{\\"a\\\\u0000\\": 1, \\"b\\": 2}"')) == (("b", "number"),)
 
 
-def test_the_same_conditions_are_one_text() -> None:
+def test_the_same_conditions_are_one_text():
     """Whatever their spelling."""
     one = canonical_conditions(msgspec.Raw(b'{"b": 1,  "a": [true]}'))
     assert one == canonical_conditions(msgspec.Raw(b'{"a":[true],"b":1}')) == '{"a":[true],"b":1}'
 
 
 @pytest.mark.parametrize("conditions", [b"", b"null", b'"' + b"x" * 2048 + b'"', b'"\\ud800"'])
-def test_no_conditions(conditions: bytes) -> None:
+def test_no_conditions(conditions):
     """None given, or none that can be kept."""
     assert canonical_conditions(msgspec.Raw(conditions)) is None

@@ -71,7 +71,7 @@ def _raised_from(error: Exception, cause: BaseException) -> Exception:
         (ExceptionGroup("both", [ValueError(), TimeoutError()]), "unknown", "unknown"),
     ],
 )  # fmt: skip
-def test_an_exception(error: BaseException, kind: str, mode: str) -> None:
+def test_an_exception(error, kind, mode):
     """By its class, its name, its text, and what it was raised from."""
     assert classify(error) == kind
     assert classify_failure(error) == mode
@@ -97,7 +97,7 @@ def test_an_exception(error: BaseException, kind: str, mode: str) -> None:
         ("x" * 100_000 + " timed out", "timeout"),
     ],
 )  # fmt: skip
-def test_details_of_a_failure(details: object, mode: str) -> None:
+def test_details_of_a_failure(details, mode):
     """In English and Chinese; what says most about the cause wins."""
     assert classify_failure(details) == mode
 
@@ -107,7 +107,7 @@ class Hostile(Exception):
         raise RuntimeError
 
 
-def test_hostile_exceptions_are_classified_too() -> None:
+def test_hostile_exceptions_are_classified_too():
     """Those that cannot describe themselves, cycles of causes, groups within groups."""
     assert classify(Hostile()) == "unknown"
     one, two = RuntimeError("1"), RuntimeError("2")
@@ -125,13 +125,13 @@ def test_hostile_exceptions_are_classified_too() -> None:
     ["context " * 200_000, "a" * 1_000_000, "time-" * 300_000, "上下文" * 300_000,
      "dependency_" * 100_000, "blocked " * 200_000, "\ufdfa" * 1_000_000],
 )  # fmt: skip
-def test_hostile_texts_take_bounded_time(text: str) -> None:
+def test_hostile_texts_take_bounded_time(text):
     """A million characters cost no more than a few thousand do."""
     assert grows_by_at_most(1, classify_failure, short=text[:10_000], long=text)
 
 
 @given(st.text())
-def test_any_text_has_a_mode_and_a_type(text: str) -> None:
+def test_any_text_has_a_mode_and_a_type(text):
     """Whatever it is."""
     assert classify_failure(text) in {mode for mode, _ in MODES} | {"unknown"}
     assert classify_text(text) in ERROR_TYPES

@@ -11,7 +11,7 @@ from trackrecord.learning.explanation import explain_competence
 from trackrecord.learning.numbers.decay import DAY
 
 
-def test_an_active_record() -> None:
+def test_an_active_record():
     """Performance, salience as of now, status, and the parts of its score."""
     record = created(tally(True, True, False))
     explained = explain_competence(RULES, record, now=100.0 + 30 * DAY)
@@ -26,7 +26,7 @@ def test_an_active_record() -> None:
     assert "a success makes the rate 3/4, a failure 2/4" in explained.to_change
 
 
-def test_a_contested_record_says_by_what() -> None:
+def test_a_contested_record_says_by_what():
     """What agents or people wrote stands there as data, on one line."""
     record = replace(
         created(tally(True, True)),
@@ -39,7 +39,7 @@ def test_a_contested_record_says_by_what() -> None:
 
 
 @pytest.mark.parametrize("status", [Status.RETRACTED, Status.SUPERSEDED])
-def test_what_was_given_up_is_no_candidate(status: Status) -> None:
+def test_what_was_given_up_is_no_candidate(status):
     """And nothing brings it back."""
     explained = explain_competence(
         RULES, replace(created(tally(True, True)), status=status), now=100.0
@@ -48,7 +48,7 @@ def test_what_was_given_up_is_no_candidate(status: Status) -> None:
     assert "nothing brings it back: new evidence is only counted" in explained.to_change
 
 
-def test_without_any_use() -> None:
+def test_without_any_use():
     """A fork has not been tried; a pinned record does not decay."""
     record = created(tally(True, True))
     pinned = replace(record.lifecycle, pinned=True)

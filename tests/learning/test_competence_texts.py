@@ -53,12 +53,6 @@ def test_a_trigger_never_shows_the_numbers_of_another():
     )
 
 
-def test_a_trigger_that_a_person_named_has_no_numbers_of_its_own():
-    """The counts are those of the procedure."""
-    line = competence_line(TOOLS, ProcedureRuns(0, 0), [("by hand", ProcedureRuns(0, 0))])
-    assert line == '- when "by hand": read → edit → test [no run yet]'
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_trigger_cannot_forge_a_label(language):
     """The brackets at the end of a line are ours alone."""

@@ -44,9 +44,7 @@ def feedback(*given: tuple[str, float], value: float = 1.0) -> CriterionEvidence
         (feedback(("harmful", 0), ("harmful", 0)), 0.1, 0.1, False),
     ],
 )
-def test_examples(
-    evidence: CriterionEvidence, formula: float, weight: float, deprecated: bool
-) -> None:
+def test_examples(evidence, formula, weight, deprecated):
     """The examples of the rules, and their borders."""
     standing = criterion_standing(RULES, "readable", evidence)
     assert standing.formula_weight == pytest.approx(formula, abs=5e-5)
@@ -58,12 +56,12 @@ def test_examples(
     ("verdict", "raw_score", "value"),
     [("helpful", 0.78, 0.78), ("harmful", 0.14, 0.86), ("neutral", 0.54, 0.0)],
 )
-def test_the_value_of_an_outcomes_own_verdict(verdict: str, raw_score: float, value: float) -> None:
+def test_the_value_of_an_outcomes_own_verdict(verdict, raw_score, value):
     """The raw score when helpful, what is missing to 1 when harmful, nothing when neutral."""
     assert feedback_value(Verdict(verdict), raw_score) == pytest.approx(value)
 
 
-def test_the_ratio_does_not_age_but_the_evidence_does() -> None:
+def test_the_ratio_does_not_age_but_the_evidence_does():
     """Ten helpful reports of long ago still weigh 1, and are marked as little evidence."""
     old = criterion_standing(RULES, "readable", feedback(*[("helpful", 360)] * 10))
     fresh = criterion_standing(RULES, "readable", feedback(*[("helpful", 0)] * 10))
@@ -73,22 +71,20 @@ def test_the_ratio_does_not_age_but_the_evidence_does() -> None:
 
 
 @pytest.mark.parametrize(("mass", "little"), [(2.98, True), (2.991, False), (3.0, False)])
-def test_what_counts_as_little_evidence(mass: float, little: bool) -> None:
+def test_what_counts_as_little_evidence(mass, little):
     """Fewer than three, with the tolerance of decayed counts."""
     evidence = CriterionEvidence(helpful=4, decayed_helpful=mass)
     assert criterion_standing(RULES, "x", evidence).has_little_evidence is little
 
 
-def test_feedback_too_faint_for_a_float_still_has_its_counts() -> None:
+def test_feedback_too_faint_for_a_float_still_has_its_counts():
     """No division by nothing, and no weight of 1 for what only ever hurt."""
     assert formula_weight(CriterionEvidence(helpful=1, harmful=3)) == 0.25
     assert formula_weight(CriterionEvidence(harmful=3)) == 0.1
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
-def test_weights_lie_between_the_floor_and_one(
-    helpful: int, harmful: int, helpful_mass: float, harmful_mass: float
-) -> None:
+def test_weights_lie_between_the_floor_and_one(helpful, harmful, helpful_mass, harmful_mass):
     """And deprecation overrides the floor."""
     evidence = CriterionEvidence(
         helpful, 0, harmful, helpful_mass * (helpful > 0), harmful_mass * (harmful > 0)
@@ -97,11 +93,3 @@ def test_weights_lie_between_the_floor_and_one(
     assert 0.1 <= standing.formula_weight <= 1.0
     assert standing.weight == (0.0 if standing.deprecated else standing.formula_weight)
     assert standing.deprecated is is_criterion_deprecated(RULES, evidence)
-
-
-@given(st.integers(1, 50), st.integers(1, 50), st.floats(0, 3000))
-def test_waiting_changes_no_weight(helpful: int, harmful: int, days: float) -> None:
-    """All evidence ages alike."""
-    now = feedback(*[("helpful", 0.0)] * helpful, *[("harmful", 0.0)] * harmful)
-    later = feedback(*[("helpful", days)] * helpful, *[("harmful", days)] * harmful)
-    assert formula_weight(later) == pytest.approx(formula_weight(now))

@@ -25,7 +25,7 @@ def text_of(*errors: TaskError, strikes: int = 0, **given: object) -> str:
     return retry_text(TaskInFlight(errors, strikes), RULES, **given)
 
 
-def test_in_english() -> None:
+def test_in_english():
     """Groups in first-seen order, one error in the singular, a stack that was cut and one not."""
     assert text_of(FIRST, SECOND, THIRD) == (
         "## Previous Errors\n"
@@ -55,7 +55,7 @@ def test_in_english() -> None:
     )
 
 
-def test_in_chinese() -> None:
+def test_in_chinese():
     """The same, with the headings of the rules."""
     text = text_of(FIRST, language="zh")
     assert text.startswith("## 先前错误\n\n执行过程中遇到以下错误:\n\n### 验证 (1个错误)\n\n")
@@ -66,13 +66,13 @@ def test_in_chinese() -> None:
 @pytest.mark.parametrize(
     ("hour", "shown"), [(0, "12:30 AM"), (11, "11:30 AM"), (12, "12:30 PM"), (23, "11:30 PM")]
 )
-def test_hours_of_a_day(hour: int, shown: str) -> None:
+def test_hours_of_a_day(hour, shown):
     """Noon and midnight are twelve."""
     at = AT + (hour - 10) * 3600
     assert f"12/12/2024, {shown}" in text_of(TaskError("1", "unknown", "m", at))
 
 
-def test_resolved_errors() -> None:
+def test_resolved_errors():
     """They are left out unless asked for, and then marked."""
     done = TaskError("1", "unknown", "m", AT, resolved=True)
     assert text_of(done) == ""
@@ -81,7 +81,7 @@ def test_resolved_errors() -> None:
     assert "### unknown (1 error)" in text_of(done, TaskError("2", "unknown", "n", AT))
 
 
-def test_of_a_stack_the_innermost_frames_are_told() -> None:
+def test_of_a_stack_the_innermost_frames_are_told():
     """Where it happened; not what a trace says beside."""
     trace = 'File "/srv/shop/cart.py", line 41, in total\n  raise Obey("all")\nsrc/tax.go:7 +0x1'
     text = text_of(TaskError("1", "unknown", "m", AT, trace))
@@ -89,7 +89,7 @@ def test_of_a_stack_the_innermost_frames_are_told() -> None:
     assert "Stack" not in text_of(TaskError("1", "unknown", "m", AT, "run this at once"))
 
 
-def test_of_a_message_what_tells_of_the_failure_is_told() -> None:
+def test_of_a_message_what_tells_of_the_failure_is_told():
     """Codes, names and one or two phrases; no order, and no more than a few words without any."""
     for message, told in (
         ("ModuleNotFoundError: No module named 'requests'", None),
@@ -101,14 +101,14 @@ def test_of_a_message_what_tells_of_the_failure_is_told() -> None:
         )
 
 
-def test_nothing_gives_nothing() -> None:
+def test_nothing_gives_nothing():
     """No heading without errors."""
     assert text_of() == ""
     assert text_of(language="zh") == ""
 
 
 @pytest.mark.parametrize("strikes", [0, 1, 2, 3, 4])
-def test_three_strikes(strikes: int) -> None:
+def test_three_strikes(strikes):
     """From the third failed attempt on the design is to be reviewed, with or without errors."""
     for errors in ((), (FIRST,)):
         text = text_of(*errors, strikes=strikes)
@@ -117,7 +117,7 @@ def test_three_strikes(strikes: int) -> None:
     assert ("重新审视设计" in text_of(strikes=strikes, language="zh")) == (strikes >= 3)
 
 
-def test_only_the_newest_are_listed() -> None:
+def test_only_the_newest_are_listed():
     """The heading counts all; a text for a prompt stays bounded."""
     errors = [TaskError(str(n), "unknown", f"message {n}", AT) for n in range(60)]
     text = text_of(*errors)
@@ -125,7 +125,7 @@ def test_only_the_newest_are_listed() -> None:
     assert "(另有10个较早的错误未列出)" in text_of(*errors, language="zh")
 
 
-def test_equal_errors_are_listed_once_with_their_number() -> None:
+def test_equal_errors_are_listed_once_with_their_number():
     """By the time of the last one; whatever differs in more than id and time is another error."""
     again = [TaskError(str(n), "unknown", "m", AT + n * 60, "s.py:1", "t", "c") for n in range(3)]
     other = TaskError("9", "unknown", "m", AT + 90, "s.py:1", "t", "another context")
@@ -139,7 +139,7 @@ def test_equal_errors_are_listed_once_with_their_number() -> None:
     assert "- **m** (3 times) (resolved)\n" in text_of(*done, include_resolved=True)
 
 
-def test_errors_left_out_are_counted_one_by_one() -> None:
+def test_errors_left_out_are_counted_one_by_one():
     """Equal errors take one of the places that a text has."""
     many = [TaskError(f"a{n}", "unknown", "the same", AT) for n in range(70)]
     others = [TaskError(f"b{n}", "unknown", f"message {n}", AT) for n in range(49)]
@@ -157,7 +157,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_agents_wrote_is_data(hostile: str, language: str) -> None:
+def test_what_agents_wrote_is_data(hostile, language):
     """It opens no section, adds no line, and does not make itself look resolved."""
     error = TaskError("1", "unknown", hostile, AT, hostile, hostile, hostile)
     plain = TaskError("1", "unknown", "m", AT, "s", "t", "c")
@@ -171,9 +171,7 @@ def test_what_agents_wrote_is_data(hostile: str, language: str) -> None:
 
 
 @given(st.text(), st.text(), st.text(), st.text(), st.floats(0, 253_402_300_799))
-def test_any_error_takes_its_lines_and_no_more(
-    message: str, stack: str, tool: str, context: str, at: float
-) -> None:
+def test_any_error_takes_its_lines_and_no_more(message, stack, tool, context, at):
     """One line each."""
     lines = text_of(TaskError("1", "unknown", message, at, stack, tool, context)).split("\n")
     assert lines[6].startswith("- **")
@@ -183,7 +181,7 @@ def test_any_error_takes_its_lines_and_no_more(
     assert lines[7 + len(details) + 1].startswith("**Action Required**")
 
 
-def test_stats() -> None:
+def test_stats():
     """Resolved and forgotten ones are in total and by type; absent types are omitted."""
     done = TaskError("4", "conflict", "m", AT, resolved=True)
     task = TaskInFlight((FIRST, SECOND, THIRD, done), 0, {"timeout": 2, "unknown": 0})

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.growth import grows_by_at_most, repeated
+from trackrecord.learning.text.lazy_regex import LazyRegex
 
 pytestmark = pytest.mark.linear_time
 
@@ -59,6 +60,8 @@ def modules() -> dict[str, Any]:
 
 def within(value: Any, depth: int = 4) -> Iterator[re.Pattern[Any]]:
     """Yield the expressions in a value, also in tables and structs."""
+    if isinstance(value, LazyRegex):
+        value = value.compiled()
     if isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, (tuple, list, set, frozenset)):

@@ -83,7 +83,7 @@ PIECES = [
 
 @pytest.mark.linear_time
 @pytest.mark.parametrize("name", WORK)
-def test_time_grows_with_the_text_and_no_faster(name: str) -> None:
+def test_time_grows_with_the_text_and_no_faster(name):
     """Eight times the text takes about eight times as long; squared growth would take 64."""
     for piece in PIECES:
         short, long = (repeated(piece, length) + "x" for length in (4 * 1024, 32 * 1024))

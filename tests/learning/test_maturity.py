@@ -28,32 +28,18 @@ def evidence(helpful: float, harmful: float) -> Evidence:
         (0, 0, "candidate"), (2, 0, "candidate"), (3, 0, "established"), (5, 0, "proven"),
         (6, 1, "proven"), (5, 1, "established"), (17, 3, "established"), (18, 3, "proven"),
         (7, 3, "established"), (2, 1, "deprecated"), (0, 2, "candidate"), (0, 3, "deprecated"),
+        (2.991, 0, "established"), (2.98, 0, "candidate"),
+        (4.991, 0, "proven"), (4.98, 0, "established"),
+        (7.0, 3.0 + 1e-10, "established"), (7.0, 3.0 + 1e-6, "deprecated"),
+        (17.0, 3.0 - 1e-10, "established"), (17.0, 3.0 - 1e-6, "proven"),
     ],
 )  # fmt: skip
-def test_fresh_examples(helpful: int, harmful: int, state: str) -> None:
-    """The examples of the rules."""
+def test_examples_and_borders(helpful, harmful, state):
+    """The examples of the rules; decayed counts tolerate 0.01, shares 1e-9."""
     assert maturity_of(RULES, evidence(helpful, harmful)) == state
 
 
-@pytest.mark.parametrize(
-    ("helpful", "harmful", "state"),
-    [
-        (2.991, 0, "established"),
-        (2.98, 0, "candidate"),
-        (4.991, 0, "proven"),
-        (4.98, 0, "established"),
-        (7.0, 3.0 + 1e-10, "established"),
-        (7.0, 3.0 + 1e-6, "deprecated"),
-        (17.0, 3.0 - 1e-10, "established"),
-        (17.0, 3.0 - 1e-6, "proven"),
-    ],
-)
-def test_borders(helpful: float, harmful: float, state: str) -> None:
-    """Decayed counts tolerate 0.01, shares 1e-9."""
-    assert maturity_of(RULES, evidence(helpful, harmful)) == state
-
-
-def test_no_weight_makes_a_pattern_trusted_against_its_tasks() -> None:
+def test_no_weight_makes_a_pattern_trusted_against_its_tasks():
     """Recent successes, or a hundred helpful verdicts, beside twelve failures among twenty-one."""
     for told in (0, 100):
         known = Evidence(9 + told, 0, 12, 9.0 + told, 1.0, 9, told, told)
@@ -62,9 +48,7 @@ def test_no_weight_makes_a_pattern_trusted_against_its_tasks() -> None:
 
 @pytest.mark.parametrize("state", Maturity)
 @pytest.mark.parametrize("goes_worse", [None, True, False])
-def test_a_comparison_trusts_and_deprecates_nothing_that_it_contradicts(
-    state: Maturity, goes_worse: bool | None
-) -> None:
+def test_a_comparison_trusts_and_deprecates_nothing_that_it_contradicts(state, goes_worse):
     """It never makes a state better or worse than a candidate; without one the counts decide."""
     judged = in_comparison(state, goes_worse)
     assert judged in (state, Maturity.CANDIDATE)
@@ -77,7 +61,7 @@ def test_a_comparison_trusts_and_deprecates_nothing_that_it_contradicts(
 
 
 @given(st.integers(0, 1000), masses, masses)
-def test_neutral_feedback_changes_nothing(neutral: int, helpful: float, harmful: float) -> None:
+def test_neutral_feedback_changes_nothing(neutral, helpful, harmful):
     """Neither the state nor the score."""
     without = evidence(helpful, harmful)
     with_neutral = Evidence(
@@ -92,13 +76,13 @@ def test_neutral_feedback_changes_nothing(neutral: int, helpful: float, harmful:
     ("state", "multiplier"),
     [("proven", 1.5), ("established", 1.0), ("candidate", 0.5), ("deprecated", 0.0)],
 )
-def test_the_score_is_base_times_multiplier(state: str, multiplier: float) -> None:
+def test_the_score_is_base_times_multiplier(state, multiplier):
     """A deprecated pattern scores 0."""
     known = evidence(9, 1)
     assert pattern_score(RULES, known, Maturity(state)) == base_score(known) * multiplier
 
 
-def test_one_lucky_run_does_not_beat_a_hundred_good_ones() -> None:
+def test_one_lucky_run_does_not_beat_a_hundred_good_ones():
     """What the cautious estimate is for."""
     lucky, good, fair = evidence(1, 0), evidence(95, 5), evidence(60, 40)
     assert base_score(lucky) < base_score(fair) < base_score(good)
@@ -106,7 +90,7 @@ def test_one_lucky_run_does_not_beat_a_hundred_good_ones() -> None:
 
 
 @given(masses, masses)
-def test_the_estimate_is_cautious(helpful: float, harmful: float) -> None:
+def test_the_estimate_is_cautious(helpful, harmful):
     """It lies in 0..1 and never above the plain share."""
     known = evidence(helpful, harmful)
     assert 0 <= base_score(known) <= 1
@@ -114,17 +98,8 @@ def test_the_estimate_is_cautious(helpful: float, harmful: float) -> None:
 
 
 @given(st.integers(0, 2000), st.integers(0, 2000), st.integers(1, 50))
-def test_more_success_scores_higher_and_more_failure_lower(
-    helpful: int, harmful: int, more: int
-) -> None:
+def test_more_success_scores_higher_and_more_failure_lower(helpful, harmful, more):
     """The estimate rises with helpful evidence and falls with harmful."""
     base = base_score(evidence(helpful, harmful))
     assert base_score(evidence(helpful + more, harmful)) >= base - 1e-12
     assert base_score(evidence(helpful, harmful + more)) <= base + 1e-12
-
-
-def test_no_evidence_scores_nothing() -> None:
-    """Nothing is known, so nothing is promised."""
-    assert base_score(Evidence()) == 0.0
-    assert Evidence().harmful_share == 0.0
-    assert Evidence(1, 2, 3).observations == 6

@@ -50,12 +50,6 @@ def test_six_confirmations_end_at_one():
         assert state.confidence == expected
 
 
-def test_exactly_at_the_bound_is_not_below():
-    """0.3 rejected is 0.15, which inverts nothing."""
-    at_the_bound = rejected(RULES, MemoryState(MemoryType.MEMORY, 0.3, 0.0))
-    assert (at_the_bound.type, at_the_bound.confidence) == (MemoryType.MEMORY, 0.15)
-
-
 def test_a_pitfall_never_inverts_again():
     """It can be rejected to the floor, and confirmed."""
     state = MemoryState(MemoryType.ANTI_PATTERN, 0.5, 0.0)
@@ -87,13 +81,6 @@ def test_confidence_stays_within_its_bounds(state):
         after = changed.confidence
         assert 0.01 <= after <= 1.0
         assert after == round(after, 3)
-
-
-@given(states)
-def test_age_never_changes_what_is_stored(state):
-    """No change touches the clock, and to look changes nothing."""
-    assert confirmed(RULES, state).clock == rejected(RULES, state).clock == state.clock
-    assert 0 <= effective_confidence(RULES, state, state.clock + 1e7) <= state.confidence
 
 
 @given(states, states, st.floats(0, 1e9))

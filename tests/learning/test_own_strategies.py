@@ -53,19 +53,6 @@ def test_from_a_file(tmp_path, monkeypatch):
     assert settings.strategies[0] in recogniser_of(settings.rules).strategies
 
 
-def test_a_child_process_gets_the_same(monkeypatch):
-    """Whatever a daemon hands on to its worker."""
-    monkeypatch.setenv("TRACKRECORD_STRATEGIES", json.dumps(OWN))
-    monkeypatch.setenv("TRACKRECORD_CRITERIA__DEFAULTS", '["kind", "safe"]')
-    settings = load_settings()
-    assert settings.criteria.defaults == ("kind", "safe")
-    for name, value in settings.as_environment().items():
-        monkeypatch.setenv(name, value)
-    again = load_settings()
-    assert (again.strategies, again.criteria) == (settings.strategies, settings.criteria)
-    assert again.rules.recorded.as_json() == settings.rules.recorded.as_json()
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "named"),
     [

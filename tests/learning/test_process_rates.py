@@ -199,19 +199,6 @@ def test_no_data_is_not_a_pass():
     assert [check.passed for check in unreviewed] == [False] + [True] * 6
 
 
-def test_only_the_checks_that_are_asked_for():
-    """In their usual order."""
-    checks = judge(BenchmarkRules(), good(), ["retry_count"])
-    assert [check.name for check in checks] == ["retry_count"]
-
-
-def test_thresholds_are_settings():
-    """Each decides."""
-    rules = BenchmarkRules(rejection_rate_max=0.2, retry_count_max=2, hard_limit_hits_max=4,
-                           worst_retry_count_max=2, worst_hard_limit_hits_max=4)  # fmt: skip
-    assert not any(check.passed for check in judge(rules, good()))
-
-
 @pytest.mark.parametrize(
     "wrong", [{"rejection_rate_max": 1.1}, {"retry_count_max": -1},
               {"hard_limit_hits_max": float("nan")}, {"rejection_rate_max": float("nan")},

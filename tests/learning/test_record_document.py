@@ -11,7 +11,7 @@ from trackrecord.learning.competences.update import RecordUpdate, Signature, fol
 from trackrecord.learning.numbers.decay import DAY
 
 
-def test_a_document_says_it_all() -> None:
+def test_a_document_says_it_all():
     """Also what is found when it is read: salience now, fallbacks, the episodes."""
     tally = EpisodeTally()
     for _ in range(2):

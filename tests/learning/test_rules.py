@@ -62,7 +62,7 @@ BAD: list[tuple[str, Callable[..., object], str, float]] = [
 ]
 
 
-def test_every_number_can_be_refused() -> None:
+def test_every_number_can_be_refused():
     """None of them is taken as it comes; what is true or false, and names, are tested elsewhere."""
     kinds = (ScoringRules, DecayRules, MaturityRules, AntiPatternRules, CriteriaRules, ErrorRules)
     numbers = {
@@ -75,13 +75,7 @@ def test_every_number_can_be_refused() -> None:
 
 
 @pytest.mark.parametrize(("group", "rules", "field", "value"), BAD)
-def test_refused_from_the_environment(
-    group: str,
-    rules: Callable[..., object],
-    field: str,
-    value: float,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_refused_from_the_environment(group, rules, field, value, monkeypatch):
     """One line that names the setting's group and field."""
     monkeypatch.setenv(f"TRACKRECORD_{group}__{field}".upper(), str(value))
     with pytest.raises(SettingsError, match=field) as caught:

@@ -29,9 +29,7 @@ counts = st.none() | st.integers(0, 2**53)
         (True, 15, 1, 2, 0.70, Verdict.HELPFUL),
     ],
 )
-def test_examples(
-    success: bool, minutes: int, errors: int, retries: int, raw: float, verdict: Verdict
-) -> None:
+def test_examples(success, minutes, errors, retries, raw, verdict):
     """The examples of the rules; the last one is helpful although floats make it 0.69999."""
     score = score_outcome(
         RULES,
@@ -48,7 +46,7 @@ def test_examples(
     ("duration_ms", "signal"),
     [(0, 1.0), (299_999, 1.0), (300_000, 0.6), (1_800_000, 0.6), (1_800_001, 0.2)],
 )
-def test_borders_of_duration(duration_ms: int, signal: float) -> None:
+def test_borders_of_duration(duration_ms, signal):
     """Fast ends before 5 minutes; 30 minutes are still middling."""
     assert score_outcome(RULES, success=True, duration_ms=duration_ms).components == {
         "success": 1.0,
@@ -57,18 +55,18 @@ def test_borders_of_duration(duration_ms: int, signal: float) -> None:
 
 
 @pytest.mark.parametrize(("errors", "signal"), [(0, 1.0), (1, 0.6), (2, 0.6), (3, 0.2)])
-def test_borders_of_errors(errors: int, signal: float) -> None:
+def test_borders_of_errors(errors, signal):
     """One or two errors are few."""
     assert score_outcome(RULES, success=True, error_count=errors).components["errors"] == signal
 
 
 @pytest.mark.parametrize(("retries", "signal"), [(0, 1.0), (1, 0.7), (2, 0.3)])
-def test_borders_of_retries(retries: int, signal: float) -> None:
+def test_borders_of_retries(retries, signal):
     """One retry is middling."""
     assert score_outcome(RULES, success=True, retry_count=retries).components["retries"] == signal
 
 
-def test_unobserved_signals_take_no_part() -> None:
+def test_unobserved_signals_take_no_part():
     """The weights of what was observed are scaled to 1, and the score says what it rests on."""
     assert score_outcome(RULES, success=True).raw_score == 1.0
     assert score_outcome(RULES, success=False).verdict is Verdict.HARMFUL
@@ -89,15 +87,13 @@ def test_unobserved_signals_take_no_part() -> None:
         (0.4 + 1e-8, Verdict.NEUTRAL),
     ],
 )
-def test_thresholds_tolerate_floats(raw: float, verdict: Verdict) -> None:
+def test_thresholds_tolerate_floats(raw, verdict):
     """Comparisons tolerate 1e-9, not more."""
     assert verdict_of(RULES, raw) is verdict
 
 
 @given(st.booleans(), counts, counts, counts)
-def test_a_score_lies_between_0_and_1(
-    success: bool, duration: int | None, errors: int | None, retries: int | None
-) -> None:
+def test_a_score_lies_between_0_and_1(success, duration, errors, retries):
     """Whatever was observed."""
     score = score_outcome(
         RULES, success=success, duration_ms=duration, error_count=errors, retry_count=retries
@@ -110,9 +106,7 @@ def test_a_score_lies_between_0_and_1(
     st.integers(0, 2**40), st.integers(0, 9), st.integers(0, 9),
     st.integers(0, 2**40), st.integers(0, 9), st.integers(0, 9),
 )  # fmt: skip
-def test_worse_never_scores_better(
-    duration: int, errors: int, retries: int, longer: int, more: int, again: int
-) -> None:
+def test_worse_never_scores_better(duration, errors, retries, longer, more, again):
     """A longer task with more errors and retries, or a failed one, scores no higher."""
     better = score_outcome(
         RULES, success=True, duration_ms=duration, error_count=errors, retry_count=retries

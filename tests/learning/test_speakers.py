@@ -69,13 +69,6 @@ def test_a_person_is_not_capped(given):
     assert PERSON not in shares(CAPS, {**said, PERSON: (0.0, 1e6)})
 
 
-@given(st.integers(1, 10_000), st.integers(1, 10_000))
-def test_who_agrees_is_not_capped(one, other):
-    """However unequal their reports are: a second source takes nothing from the first."""
-    assert standing(a=(one, 0), b=(other, 0)).evidence.decayed_helpful == one + other
-    assert standing(a=(45, 5), b=(9, 1)).evidence.decayed_total == 60
-
-
 def test_a_specialist_counts_in_full():
     """What one source alone tells of is not capped, whoever else speaks."""
     assert standing(ann=(45, 5)).state is Maturity.PROVEN
@@ -120,19 +113,6 @@ def test_one_liar_of_ten_changes_nothing_that_nine_agree_on(lies):
     assert not good.is_inverted
     bad = standing(liar=(lies, 0), **{f"s{n}": (1, 3) for n in range(9)})
     assert bad.is_inverted
-
-
-@given(st.integers(0, 10_000))
-def test_a_liar_breaks_nothing_of_others(count):
-    """However much it reports, beside two honest sources."""
-    assert not standing(liar=(0, count), a=(4, 0), b=(4, 0)).is_inverted
-    assert standing(liar=(0, count), a=(4, 0), b=(4, 0)).state is not Maturity.DEPRECATED
-
-
-@given(st.integers(0, 10_000))
-def test_a_liar_cannot_prevent_what_two_others_agree_on(count):
-    """A pattern that fails for both of them stays deprecated, whatever a third one says."""
-    assert standing(liar=(count, 0), a=(1, 3), b=(0, 4)).state is Maturity.DEPRECATED
 
 
 def test_a_person_needs_nobody_to_agree():

@@ -34,12 +34,12 @@ troubled = st.text(
         ("**bold** and `code`", "**bold** and `code`"), ("", ""), (" \t ", ""),
     ],
 )  # fmt: skip
-def test_made_harmless(text: str, harmless: str) -> None:
+def test_made_harmless(text, harmless):
     """Nothing that a reader needs is lost."""
     assert one_line(text) == harmless
 
 
-def test_bounded_with_an_ellipsis() -> None:
+def test_bounded_with_an_ellipsis():
     """The ellipsis counts; what fits is left alone."""
     assert one_line("a" * 200) == "a" * 200
     assert one_line("a" * 201) == "a" * 199 + "…"
@@ -49,14 +49,14 @@ def test_bounded_with_an_ellipsis() -> None:
 
 
 @given(troubled, st.integers(1, 60))
-def test_twice_is_once(text: str, limit: int) -> None:
+def test_twice_is_once(text, limit):
     """What is harmless stays as it is."""
     once = one_line(text, limit)
     assert one_line(once, limit) == once
 
 
 @given(troubled, st.integers(1, 60))
-def test_one_inert_line(text: str, limit: int) -> None:
+def test_one_inert_line(text, limit):
     """Bounded, on one line, visible, and no block of Markdown."""
     line = one_line(text, limit)
     assert len(line) <= limit
@@ -70,7 +70,7 @@ def test_one_inert_line(text: str, limit: int) -> None:
 
 
 @given(st.text(st.sampled_from("abc déf按层 "), max_size=60))
-def test_plain_text_is_left_alone(text: str) -> None:
+def test_plain_text_is_left_alone(text):
     """But for its spaces."""
     assert one_line(text) == " ".join(text.split())
 

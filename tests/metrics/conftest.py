@@ -1,36 +1,29 @@
-"""One real loop for all tests of the metrics in this run, however many processes they are in."""
+"""One real loop for all tests of the metrics in this run."""
 
-import fcntl
 import json
-import os
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from tests.metrics.running import FAILED, GOOD, UNKNOWN, Loop, loop_of
 from tests.metrics.scraped import Scrape, read_scrape
+from tests.support.folder_scope import shared_in
 from tests.support.processes import until
 from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
+_SCRAPE = pytest.StashKey[Scrape]()
 
-@pytest.fixture(scope="session")
-def scrape(tmp_path_factory: pytest.TempPathFactory) -> Scrape:
+
+@pytest.fixture(scope="module")
+def scrape(request: pytest.FixtureRequest) -> Scrape:
     """A scrape of a real front door, after a real worker has learnt something."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    text = shared / "scrape.txt"
-    with (shared / "scrape.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not text.exists():
-            written = shared / "scrape.new"
-            written.write_text(_made())
-            written.rename(text)
-    return read_scrape(text.read_text())
+    return shared_in(Path(__file__).parent, request, _SCRAPE, lambda: nullcontext(_made()))
 
 
-def _made() -> str:
+def _made() -> Scrape:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         settings = load_settings(home=Path(folder), worker_concurrency=1)
         with (
@@ -38,7 +31,7 @@ def _made() -> str:
             server.client() as client,
             loop_of(settings, client) as loop,
         ):
-            return _after_learning(loop)
+            return read_scrape(_after_learning(loop))
 
 
 def _after_learning(loop: Loop) -> str:

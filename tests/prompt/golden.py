@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 
 from tests.support.prompt_answers import answer_from, context_from
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import (
@@ -17,7 +16,6 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedPattern,
     RankingsDocument,
 )
-from trackrecord.prompt.question.rules import ContextRules
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"
@@ -136,17 +134,14 @@ def _document(parts):
 
 
 def rankings_of(parts, *, task=None, budget=None, limit=None, language="en"):
-    return answer_from(
-        _document(parts), project="p", problem=None, task=task, budget=budget, limit=limit,
-        language=language, now=NOW, memory_rules=MemoryRules(),
-    ).prompt  # fmt: skip
+    document = _document(parts)
+    return answer_from(document, task=task, budget=budget, limit=limit, language=language).prompt
 
 
 def context_of(parts, own=(), *, task=None, budget=None, language="en", tokenizer=None):
     return context_from(
-        _document(parts), own, ContextRules(), project="p", problem=None, task=task, budget=budget,
-        language=language, tokenizer=tokenizer, now=NOW, memory_rules=MemoryRules(),
-    ).prompt  # fmt: skip
+        _document(parts), own, task=task, budget=budget, language=language, tokenizer=tokenizer
+    ).prompt
 
 
 def golden() -> dict[str, str]:

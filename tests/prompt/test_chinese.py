@@ -49,10 +49,7 @@ OWN = presented("plan-first", "Plan first", 4, 0, 0, kind="named")
 
 
 def answered(document, language, **more):
-    given = {"task": None, "budget": None, "limit": None, "problem": None, **more}
-    return answer_from(
-        document, project="p", language=language, now=NOW, memory_rules=MemoryRules(), **given
-    )
+    return answer_from(document, language=language, **more)
 
 
 def document(**parts):

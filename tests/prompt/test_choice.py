@@ -15,7 +15,6 @@ from trackrecord.learning.competences.record import (
     TriggerCounts,
 )
 from trackrecord.learning.competences.rules import Lifecycle
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import (
     RankingsDocument,
@@ -58,18 +57,7 @@ def document(*records, **more):
 
 def ask(found, task=TASK, *, conditions=None, given=None, **more):
     return answer_from(
-        found,
-        project="p",
-        problem=None,
-        task=task,
-        budget=2000,
-        limit=None,
-        language=more.pop("language", "en"),
-        now=NOW,
-        memory_rules=MemoryRules(),
-        advice=given,
-        conditions=conditions,
-        **more,
+        found, task=task, budget=2000, now=NOW, advice=given, conditions=conditions, **more
     )
 
 

@@ -13,7 +13,6 @@ import trackrecord
 from tests.prompt.advised import known_pattern as pattern
 from tests.support.prompt_answers import context_from
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
@@ -63,9 +62,7 @@ LEARNT = document(
 
 
 def composed(given_document, own=(), rules=RULES, **more):
-    asked = {"task": None, "budget": None, "language": "en", "problem": None, "now": time.time()}
-    asked = {"memory_rules": MemoryRules(), **asked, **more}
-    return context_from(given_document, own, rules, project="p", **asked)
+    return context_from(given_document, own, rules, now=time.time(), **more)
 
 
 def ids(considered):

@@ -14,7 +14,6 @@ from trackrecord.inflight.errors import ERROR_TYPES, TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.assignment import Assignment
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.answers.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.choosing.exposure import ExposurePlan
@@ -42,9 +41,8 @@ def output(number, **more):
 
 
 def composed(own_task, own=(NOW,), rules=RULES, *, document=None, **more):
-    asked = {"task": None, "budget": 2000, "language": "en", "problem": None, "now": time.time()}
-    asked = {"memory_rules": MemoryRules(), **asked, **more}
-    return context_from(document, own, rules, project="p", own_task=own_task, **asked)
+    asked = {"budget": 2000, "now": time.time(), **more}
+    return context_from(document, own, rules, own_task=own_task, **asked)
 
 
 def ids(considered):

@@ -205,9 +205,3 @@ def test_an_older_revision_never_replaces_a_newer_one(client, settings):
     ages = cached_ages(client, settings, ["p", "q"], now=time.time())
     assert set(ages) == {"p"}
     assert ages["p"].revision == 7
-
-
-def test_the_cache_leaves_redis_by_itself(client, settings):
-    """Redis never evicts, so what is only a cache must expire."""
-    write_document(client, settings, document())
-    assert 0 < client.ttl(settings.keys.rankings("p")) <= settings.rankings_ttl_s

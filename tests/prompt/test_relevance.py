@@ -1,11 +1,11 @@
 """For a task, only what has to do with it; else the few things that hold for the project."""
 
 import pytest
+from msgspec import structs
 
 from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry
 from tests.prompt.golden import memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.documents.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
@@ -27,15 +27,14 @@ LESSONS = (
 )
 
 
-def asked(
-    counted=None, task=None, *, budget=400, rules=None, wanted=None, conditions=None, **parts
-):
-    document = RankingsDocument(project="p", revision=1, computed_at=NOW, **parts)
+EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
+
+
+def asked(counted=None, task=None, *, budget=400, language="en", source=None, **parts):
+    document = structs.replace(EMPTY, **parts)
     return answer_from(
-        document, project="p", problem=None, task=task, budget=budget, limit=None, language="en",
-        now=NOW, memory_rules=MemoryRules(), advice=counted, rules=rules or ContextRules(),
-        wanted=wanted, conditions=conditions,
-    )  # fmt: skip
+        document, task=task, budget=budget, language=language, advice=counted, source=source
+    )
 
 
 def ids(entries):
@@ -240,12 +239,9 @@ def test_no_section_takes_more_than_its_share_while_others_need_it():
 def test_what_is_learnt_leaves_room_for_the_agents_own():
     """In context(), all of it together takes at most `learnt_tokens`."""
     many = tuple(lesson(f"l{n:02}", f"tool{n}", score=0.99) for n in range(50))
-    document = RankingsDocument(project="p", revision=1, computed_at=NOW)
-    shared = {"project": "p", "problem": None, "task": None, "language": "en", "now": NOW}
     answer = context_from(
-        document, (), ContextRules(learnt_tokens=100), budget=4000, memory_rules=MemoryRules(),
-        advice=advice({}, lessons=many), **shared,
-    )  # fmt: skip
+        EMPTY, (), ContextRules(learnt_tokens=100), budget=4000, advice=advice({}, lessons=many)
+    )
     assert 50 < answer.tokens <= 100
     assert {each.reason for each in answer.left_out} == {"share"}
 
@@ -278,13 +274,8 @@ def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
         tool_names={"claude-code": {"edit": "Edit", "read": "Read"}},
     )  # fmt: skip
     for source, read, edit in (("claude-code", "Read", "Edit"), ("x", "read", "edit")):
-        document = RankingsDocument(project="p", revision=1, computed_at=NOW)
         for language in ("en", "zh"):
-            prompt = answer_from(
-                document, project="p", problem=None, task="fix the build", budget=400, limit=None,
-                language=language, now=NOW, memory_rules=MemoryRules(), advice=counted,
-                source=source,
-            ).prompt  # fmt: skip
+            prompt = asked(counted, "fix the build", language=language, source=source).prompt
             assert f"{read} → {edit} → shell:make" in prompt
             assert f"- `{edit}` failed" in prompt
             assert '"edit: read the file"' in prompt
@@ -293,16 +284,12 @@ def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
 def test_how_another_clients_tool_fails_is_not_told_of_ones_own():
     """Unless several agents met it; agents whose tools are not known are told."""
     names = {"claude-code": {"edit": "Edit"}, "codex": {"edit": "apply_patch"}}
-    document = RankingsDocument(project="p", revision=1, computed_at=NOW)
 
     def told(source: str | None, only_source: str, tool: str) -> bool:
         counted = advice(
             {}, lessons=(lesson("a", tool, only_source=only_source),), tool_names=names
         )
-        answer = answer_from(
-            document, project="p", problem=None, budget=400, limit=None, language="en", now=NOW,
-            memory_rules=MemoryRules(), advice=counted, source=source,
-        )  # fmt: skip
+        answer = asked(counted, source=source)
         return bool(answer.lessons) and "failed in 9 of 9" in answer.prompt
 
     assert not told("codex", "claude-code", "edit")
@@ -320,11 +307,6 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
     counted = advice(tasks, agents=agents, lessons=(lesson("a", "apply_patch"),))
     for source, is_told in (("codex", True), ("claude-code", False), (None, False), ("x", False)):
-        document = RankingsDocument(project="p", revision=1, computed_at=NOW)
-        answer = answer_from(
-            document, project="p", problem=None, task="fix the build", budget=400, limit=None,
-            language="en", now=NOW, memory_rules=MemoryRules(), advice=counted,
-            source=source,
-        )  # fmt: skip
+        answer = asked(counted, "fix the build", source=source)
         assert ("apply_patch" in answer.prompt) is is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told

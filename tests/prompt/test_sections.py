@@ -9,7 +9,6 @@ import pytest
 from tests.prompt.golden import FULL, NOW, TASK, competence, memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.advice.entry_ids import PREFIXES
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
@@ -30,28 +29,11 @@ def document(**parts):
 
 
 def answered(given=None, *, rules=RULES, **more):
-    asked = {"task": TASK, "budget": None, "limit": None, "language": "en", "problem": None}
-    return answer_from(
-        given or document(),
-        memory_rules=MemoryRules(),
-        project="p",
-        now=NOW,
-        rules=rules,
-        **{**asked, **more},
-    )
+    return answer_from(given or document(), rules=rules, task=TASK, **more)
 
 
 def composed(given=None, *, rules=RULES, **more):
-    asked = {"task": TASK, "budget": None, "language": "en", "problem": None}
-    return context_from(
-        given or document(),
-        (),
-        rules,
-        memory_rules=MemoryRules(),
-        project="p",
-        now=NOW,
-        **{**asked, **more},
-    )
+    return context_from(given or document(), (), rules, task=TASK, **more)
 
 
 def test_each_list_of_the_cache_feeds_a_section_and_is_answered():

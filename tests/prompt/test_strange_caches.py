@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
@@ -45,7 +44,7 @@ def reader(settings: Settings, fake_client: redis.Redis) -> RankingsReader:
     return RankingsReader(settings, fake_client)
 
 
-def test_a_later_version_of_the_cache(fake_client, settings, reader) -> None:
+def test_a_later_version_of_the_cache(fake_client, settings, reader):
     """States and languages that this version does not know are left out; the rest is given."""
     known = entry("known", "known")
     later = msgspec.structs.replace(entry("later", "later"), state="legendary")
@@ -63,7 +62,7 @@ def test_a_later_version_of_the_cache(fake_client, settings, reader) -> None:
 @pytest.mark.parametrize(
     "junk", [b"", b"{", b"null", b"[]", b"\xff", b'{"project":"p"}', b"[" * 9999]
 )
-def test_junk_in_the_cache(junk: bytes, fake_client, settings, reader) -> None:
+def test_junk_in_the_cache(junk, fake_client, settings, reader):
     """Is no answer, and no error."""
     fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": junk})
     answer = reader.read(project="p")
@@ -71,7 +70,7 @@ def test_junk_in_the_cache(junk: bytes, fake_client, settings, reader) -> None:
     assert answer.problem == "the cache was written by another version"
 
 
-def test_something_else_under_the_key(client, settings) -> None:
+def test_something_else_under_the_key(client, settings):
     """A key of another type is an answer of Redis's that is no answer."""
     client.set(settings.keys.rankings("p"), "mine")
     answer = RankingsReader(settings).read(project="p")
@@ -79,7 +78,7 @@ def test_something_else_under_the_key(client, settings) -> None:
     assert "unavailable" in str(answer.problem)
 
 
-def test_a_flushed_cache(fake_client, settings, reader) -> None:
+def test_a_flushed_cache(fake_client, settings, reader):
     """Says so at once, and is read again as soon as a worker has built it."""
     write_document(fake_client, settings, document(entry("a", "a")))
     assert reader.read(project="p").patterns
@@ -100,7 +99,7 @@ HOSTILE = st.text(
 
 
 @given(st.lists(st.tuples(HOSTILE, st.booleans()), max_size=6), st.integers(0, 400))
-def test_contents_stay_one_line_each(written, budget: int) -> None:
+def test_contents_stay_one_line_each(written, budget):
     """Whatever they hold: no line, heading or fence of their own, in either language."""
     entries = [
         entry(f"s{number}", content, failed=failed)
@@ -108,17 +107,7 @@ def test_contents_stay_one_line_each(written, budget: int) -> None:
     ]
     for language in ("en", "zh"):
         for within in (None, budget):
-            answer = answer_from(
-                document(*entries),
-                project="p",
-                problem=None,
-                task=None,
-                budget=within,
-                limit=None,
-                language=language,
-                now=2.0,
-                memory_rules=MemoryRules(),
-            )
+            answer = answer_from(document(*entries), budget=within, language=language, now=2.0)
             given_out = len(answer.told["patterns"]) + len(answer.told["anti_patterns"])
             lines = answer.prompt.splitlines()
             assert sum(line.startswith("- ") for line in lines) == given_out

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
@@ -44,11 +43,7 @@ COUNTED = {
 
 
 def asked(document, counted, task, language="en", **more):
-    wanted = {"budget": None, "limit": None, **more}
-    return answer_from(
-        document, project="p", problem=None, task=task, language=language, now=NOW,
-        memory_rules=MemoryRules(), advice=counted, **wanted,
-    )  # fmt: skip
+    return answer_from(document, task=task, language=language, advice=counted, **more)
 
 
 def close_texts(tasks, counted, task):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.capture.made_runs import edit, run_of, shell
 from tests.store.teaching import learn_reports
 from trackrecord.errors import UnknownId
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
@@ -20,7 +21,7 @@ from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading
-from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.outcome import outcome_of
 
 # No Redis is there: rankings are a worker's matter then.
@@ -140,13 +141,11 @@ def test_the_example_is_a_line_of_the_error_redacted_and_inert(store):
 
 
 def _shell(command, *, fails=False, said=""):
-    return RunCall(
-        tool="Bash", command=command, ok=not fails, exit_code=int(fails), result=said, error=said
-    )
+    return shell(command, int(fails), said, error=said)
 
 
 _LOOK = RunCall(tool="Read", ok=True)
-_EDIT = RunCall(tool="Edit", ok=True, edits=("/src/shop/cart.py",))
+_EDIT = edit()
 _TESTS = _shell("pytest -q", said="3 passed in 0.1s")
 
 
@@ -163,10 +162,9 @@ def _fleet():
             types = _shell("mypy .", fails=fails, said="Found 1 error in 1 file" if fails else "")
             calls = [_LOOK, _EDIT, *[types] * (number % 3 == 0), _EDIT, _TESTS, types]
         began = NOW - 1000 + 10 * (number // 4)
-        run = AgentRun(
-            agent="claude-code", session=f"s{number}", prompt="p", captured_from="transcript",
-            started_at=began, ended_at=began + 5, folder="/src/shop",
-            instruction=f"Mend the sum of the cart, number {number // 4}", calls=tuple(calls),
+        run = run_of(
+            *calls, session=f"s{number}", started_at=began, ended_at=began + 5,
+            instruction=f"Mend the sum of the cart, number {number // 4}",
         )  # fmt: skip
         yield outcome_of(run) | {"project": "default", "outcome_id": f"o{number}"}
 
@@ -206,10 +204,9 @@ def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
         _shell("bun run test 2>&1 | tail", said="3 pass\n 0 fail"),
     ]
     runs = [
-        AgentRun(
-            agent="claude-code", session=f"s{number}", prompt="p", captured_from="transcript",
-            started_at=NOW, ended_at=NOW + 5, folder="/src/shop", instruction=f"Mend {number}",
-            calls=(_EDIT, *calls),
+        run_of(
+            _EDIT, *calls, session=f"s{number}", started_at=NOW, ended_at=NOW + 5,
+            instruction=f"Mend {number}",
         )
         for number in range(8)
     ]  # fmt: skip

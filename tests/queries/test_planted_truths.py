@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from tests.capture.made_runs import run_of
 from tests.learning.advice.test_moments import cached
 from tests.store.teaching import learn_reports
 from trackrecord.learning.advice.moments.calls import TriedRun
@@ -18,7 +19,7 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.tried_calls import tried_digest, tried_run
-from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.outcome import outcome_of
 
 SETTINGS = DaemonSettings()
@@ -80,11 +81,10 @@ class Session:
         self.tests()
         if chance() < 0.6:
             self.commit()
-        return AgentRun(
-            agent="claude-code", session=f"s{self.number}", prompt=f"p{self.number}",
-            captured_from="transcript", started_at=self.started_at,
-            ended_at=self.started_at + 5 * len(self.calls), folder="/work/shop",
-            instruction=f"Mend part {self.number} of the shop", calls=tuple(self.calls),
+        return run_of(
+            *self.calls, session=f"s{self.number}", prompt=f"p{self.number}", folder="/work/shop",
+            started_at=self.started_at, ended_at=self.started_at + 5 * len(self.calls),
+            instruction=f"Mend part {self.number} of the shop",
         )  # fmt: skip
 
     def tests(self):
@@ -168,10 +168,8 @@ def told_to_agents(connection, seed):
 
 def hints(facts, session):
     """Return the hints of a session, call by call."""
-    run = AgentRun(
-        agent="claude-code", session="new", prompt="p", captured_from="transcript",
-        started_at=NOW, ended_at=NOW, folder="/work/shop", calls=tuple(session.calls),
-    )  # fmt: skip
+    times = {"started_at": NOW, "ended_at": NOW}
+    run = run_of(*session.calls, session="new", folder="/work/shop", **times)
     tried: TriedRun = tried_run(
         tried_digest(decode_outcome(encode_body(outcome_of(run)))), outcome=0, ended_at=NOW
     )

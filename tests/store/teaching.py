@@ -13,6 +13,7 @@ from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import BatchChanges, learn
+from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
@@ -58,6 +59,12 @@ def teach(
     """Learn one batch in one transaction."""
     with writing(store) as connection:
         return learn(connection, list(batch), rules, now=now)
+
+
+def rebuild(store: Engine, rules: Rules = RULES, *, now: float = NOW) -> None:
+    """Rebuild what is known of patterns and criteria."""
+    with writing(store) as connection:
+        rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=now)
 
 
 def note_states_of(

@@ -121,21 +121,6 @@ def test_agents_of_one_user_are_one_source(store):
         assert state_of(store, pattern) == (Maturity.PROVEN, False)
 
 
-def test_one_source_alone_changes_nothing_that_two_agree_on(store):
-    """Whatever it reports how often; what it alone tells of counts in full."""
-    teach(store, outcomes_of("honest", "good", 20), now=NOW + 100)
-    teach(store, outcomes_of("fair", "good", 20), now=NOW + 100)
-    assert state_of(store, "good") == (Maturity.PROVEN, False)
-    teach(store, outcomes_of("rogue", "own", 200), now=NOW + 200)
-    teach(store, outcomes_of("rogue", "worst", 200, success=False), now=NOW + 200)
-    teach(store, outcomes_of("rogue", "good", 400, success=False), now=NOW + 200)
-    assert state_of(store, "own") == (Maturity.PROVEN, False)
-    assert state_of(store, "worst") == (Maturity.DEPRECATED, True)
-    state, is_warning = state_of(store, "good")
-    assert state is not Maturity.DEPRECATED
-    assert not is_warning
-
-
 def test_claims_weigh_less_than_tests(store):
     """What only the agent says counts half, of what is tested as well; else it counts in full."""
     teach(store, outcomes_of("one", "tested", 4), now=NOW + 100)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.store.teaching import DAY, NOW, RULES, outcome, teach
+from tests.store.teaching import NOW, RULES, outcome, teach
 from tests.store.test_choosing import put, record
 from tests.store.test_choosing import select as select_best
 from trackrecord.learning.competences.record import competence_id
@@ -64,16 +64,6 @@ def test_count_latency_and_last_use(store):
     assert select_best(store, project_id).candidates[0].signals.success == pytest.approx(0.8)
     with reading(store) as connection:
         assert read_competences(connection, project_id)[0].performance == known
-
-
-def test_exactly_once(store):
-    """The same outcome again, in one batch or another, adds nothing."""
-    put(store, record("a", good=2))
-    one = outcome(1, competence_id="a")
-    teach(store, [one, one])
-    teach(store, [one, outcome(2)])
-    assert performance(store).success_count == 3
-    assert credits_on_record(store) == 1
 
 
 @pytest.mark.parametrize("name", ["nobody", "", "x" * 256])
@@ -181,16 +171,6 @@ def test_what_came_before_there_was_such_a_record_is_not_credited(store):
     assert performance(store, some_id).success_count == 2
     rebuild(store, NOW + 1)
     assert performance(store, some_id).success_count == 2
-
-
-def test_credit_does_not_age_or_reinforce(store):
-    """Only the counts follow: salience is consolidation's and people's business."""
-    project_id = put(store, record("a", good=2, days=3))
-    teach(store, [outcome(1, competence_id="a")])
-    with reading(store) as connection:
-        known = read_competence(connection, project_id, "a")
-    assert known.lifecycle.last_reinforced_at == NOW - 3 * DAY
-    assert (known.salience, known.version) == (1.0, 1)
 
 
 def test_intake_consolidation_and_revision_at_once(store):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.store.teaching import NOW, RULES, known, outcome, standings, teach
+from tests.store.teaching import NOW, RULES, known, outcome, rebuild, standings, teach
 from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity
@@ -17,7 +17,6 @@ from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.write import forget, remember
 from trackrecord.store.outcomes.feedback.feedback import (
@@ -54,11 +53,6 @@ def criteria(store, *, now=NOW):
         )
         for each in found
     }  # fmt: skip
-
-
-def rebuild(store, *, now=NOW):
-    with writing(store) as connection:
-        rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=now)
 
 
 def test_a_verdict_on_a_pattern_counts_as_that_of_an_outcome(store):

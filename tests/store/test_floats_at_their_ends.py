@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, delete
+from sqlalchemy import delete
 
-from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, rebuild, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.read import read_changes
@@ -16,9 +15,7 @@ from trackrecord.store.patterns.read import read_changes
 
 @pytest.mark.parametrize("age_in_half_lives", [0, 1060])
 @pytest.mark.parametrize("later_in_half_lives", [501, 1e6])
-def test_the_landmark_moves_past_the_end_of_floats(
-    store: Engine, age_in_half_lives: float, later_in_half_lives: float
-) -> None:
+def test_the_landmark_moves_past_the_end_of_floats(store, age_in_half_lives, later_in_half_lives):
     """What is left of old evidence is nothing, on both databases, and no error."""
     decay = DecayRules(half_life_days=0.001)
     half_life = 0.001 * DAY
@@ -42,7 +39,7 @@ def test_the_landmark_moves_past_the_end_of_floats(
     assert evidence.decayed_harmful == pytest.approx(0.0, abs=1e-9)
 
 
-def test_decades_in_the_past(store: Engine) -> None:
+def test_decades_in_the_past(store):
     """A question about evidence that is a thousand half-lives old has an answer."""
     decay = DecayRules(half_life_days=1.0)
     teach(
@@ -56,14 +53,7 @@ def test_decades_in_the_past(store: Engine) -> None:
         assert evidence.decayed_total == pytest.approx(0.0, abs=1e-200)
 
 
-def rebuild(store: Engine, now: float = NOW) -> None:
-    with writing(store) as connection:
-        project_id = project_id_of(connection, "default")
-        assert project_id is not None
-        rebuild_patterns(connection, project_id, RULES, now=now)
-
-
-def test_a_rebuild_forgets_what_no_outcome_says(store: Engine) -> None:
+def test_a_rebuild_forgets_what_no_outcome_says(store):
     """A spelling, or a kind, that only an erased outcome gave is gone afterwards."""
     teach(
         store,
@@ -82,7 +72,7 @@ def test_a_rebuild_forgets_what_no_outcome_says(store: Engine) -> None:
     assert standing.evidence.helpful == 1
 
 
-def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
+def test_a_rebuild_reports_no_change_where_there_is_none(store):
     """History is kept, and not repeated."""
     teach(store, [outcome(n, patterns=["x"], helpful=n > 4) for n in range(12)])
     note_states_of(store)
@@ -96,6 +86,6 @@ def test_a_rebuild_reports_no_change_where_there_is_none(store: Engine) -> None:
     before = history()
     assert before
     rebuild(store)
-    rebuild(store, NOW + 1)
+    rebuild(store, now=NOW + 1)
     assert note_states_of(store, now=NOW + 1) == ()
     assert history() == before

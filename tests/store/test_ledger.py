@@ -34,7 +34,7 @@ Said = dict[tuple[object, ...], tuple[int, float]]
 
 
 class History:
-    """Thirty days of a project, and what of it was not forgotten."""
+    """Twenty days of a project, and what of it was not forgotten."""
 
     def __init__(self, store: Engine, seed: int) -> None:
         self.store = store
@@ -46,7 +46,7 @@ class History:
 
     def go_on(self, *, removes: bool) -> None:
         """Tell, judge, amend and deliver again, in any order; forget and remove in between."""
-        for day in range(30):
+        for day in range(20):
             now = NOW + day * DAY
             batch = [self._entry(day, now + n) for n in range(self.random.randint(1, 8))]
             self.entries += batch
@@ -151,7 +151,7 @@ def assert_same(found: Said, wanted: Said) -> None:
 
 @pytest.mark.parametrize("removes", [False, True], ids=["", "with retention"])
 @pytest.mark.parametrize("seed", range(2))
-def test_any_history_equals_a_replay_of_what_is_left(store, memory_store, seed, removes) -> None:
+def test_any_history_equals_a_replay_of_what_is_left(store, memory_store, seed, removes):
     """To the last count, and in weight; added up again and rebuilt it is the same."""
     history = History(store, seed)
     history.go_on(removes=removes)
@@ -175,7 +175,7 @@ def _durations(of: ScoredOutcome) -> Iterator[Row]:
         yield "slow" if of.duration_ms > 1_000 else "quick", subjects.HELPFUL, 1, "", ""
 
 
-def test_a_further_subject_is_a_function_and_a_line(store, monkeypatch) -> None:
+def test_a_further_subject_is_a_function_and_a_line(store, monkeypatch):
     """It is counted, amended, forgotten and removed with the others."""
     made_up = CountedSubject(9, _durations, "patterns")
     monkeypatch.setattr(subjects, "SUBJECTS", (*subjects.SUBJECTS, made_up))

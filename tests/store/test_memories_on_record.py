@@ -93,34 +93,12 @@ def test_force_stores_regardless(store):
     assert store_text(store, CACHE, "m3").memory.id == "m1"
 
 
-def test_a_repetition_changes_nothing(store):
-    """The same memory_id again, also with force: it was stored already."""
-    store_text(store, CACHE, "m1", force=True)
-    again = store_text(store, CACHE, "m1", force=True)
-    assert (again.is_new, again.memory.id) == (False, "m1")
-
-
 def test_short_texts(store):
     """Texts without a trigram are compared by their words."""
     store_text(store, "ab", "m1")
     assert store_text(store, "AB", "m2").memory.id == "m1"
     assert store_text(store, "x", "m3").is_new
     assert store_text(store, "abc", "m4").is_new
-
-
-@pytest.mark.parametrize(
-    ("older", "newer", "is_superseded"),
-    [
-        ("The staging database uses port 5432", "The staging database uses port 5433", True),
-        ("Force pushes to main are allowed", "Force pushes to main are not allowed", True),
-        ("Customer 4711 prefers mail", "Customer 4712 prefers mail", False),
-    ],
-)
-def test_a_correction_is_stored(store, older, newer, is_superseded):
-    """Nearly the same words are not the same fact; a fact about another customer stands beside."""
-    store_text(store, older, "m1")
-    assert store_text(store, newer, "m2", now=NOW + 1).is_new
-    assert (read(store, "m1").superseded_by is not None) is is_superseded
 
 
 def test_three_rejections_and_the_original_text(store):
@@ -137,18 +115,6 @@ def test_three_rejections_and_the_original_text(store):
     with reading(store) as connection:
         actions = changes_of(connection, pitfall.row, lambda _at, action, *_: action)
     assert actions == ["stored", "rejected", "rejected", "inverted"]
-
-
-def test_a_pitfall_can_be_confirmed_and_never_inverts_again(store):
-    """Its text keeps one prefix."""
-    store_text(store, CACHE, "m1")
-    for _ in range(3):
-        judge(store, reject, "m1")
-    assert judge(store, confirm, "m1").state.confidence == 0.6
-    for _ in range(9):
-        fallen = judge(store, reject, "m1")
-    assert fallen.text == f"KNOWN PITFALL: {CACHE}"
-    assert fallen.state.confidence == 0.01
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "KNOWN PITFALL: ", "x" * 2001])
@@ -298,10 +264,3 @@ def test_credit_counts_in_the_order_of_receipt(store):
     ]
     teach(store, batch, now=NOW + 30)
     assert read(store, "m1").state.confidence == 0.85
-
-
-def test_credit_stays_in_its_project(store):
-    """An id of another project is an unknown one."""
-    store_text(store, CACHE, "m1")
-    teach(store, [outcome(1, project="other", memory_ids=["m1"])])
-    assert read(store, "m1").state.confidence == 0.5

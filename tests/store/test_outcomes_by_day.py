@@ -1,9 +1,8 @@
 """Outcomes counted by day: at every moment the same as counting them all anew."""
 
-from tests.store.teaching import DAY, NOW, RULES, outcome, teach, unjudged
+from tests.store.teaching import DAY, NOW, outcome, rebuild, teach, unjudged
 from trackrecord.resources.figures.days import outcomes_by_day
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.days import day_of, read_days
 from trackrecord.store.outcomes.projects import project_id_of
 
@@ -23,8 +22,7 @@ def counted(store):
 def recounted(store):
     """Return the days after a recount; the store is left as it was."""
     before = counted(store)
-    with writing(store) as connection:
-        rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=NOW)
+    rebuild(store)
     after = counted(store)
     assert after == before
     return after

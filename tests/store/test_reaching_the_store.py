@@ -21,18 +21,17 @@ from trackrecord_cli.main import run
 
 _NOBODY = 65_534
 
-_ROUNDS, _AT_ONCE = 2, 12
+_AT_ONCE = 12
 
 
-def _rounds_of_twelve(postgres_url: str | None) -> None:
+def _twelve_at_once(postgres_url: str | None) -> None:
     """Run first commands in processes that are forked when all is imported: none is ahead."""
     if postgres_url:
         os.environ["TRACKRECORD_DATABASE_URL"] = postgres_url
     _at_once(1)  # imports what the others need
-    for _ in range(_ROUNDS):
-        if postgres_url:
-            _empty(postgres_url)
-        _at_once(_AT_ONCE)
+    if postgres_url:
+        _empty(postgres_url)
+    _at_once(_AT_ONCE)
 
 
 def _at_once(count: int) -> None:
@@ -61,13 +60,13 @@ def _empty(postgres_url: str) -> None:
     engine.dispose()
 
 
-def test_twelve_first_commands_at_once(empty_store_url: str) -> None:
-    """One makes the tables, the others wait for it: all succeed, round after round."""
+def test_twelve_first_commands_at_once(empty_store_url):
+    """One makes the tables, the others wait for it: all succeed."""
     postgres_url = None if empty_store_url.startswith("sqlite") else empty_store_url
-    assert exit_code_of(_rounds_of_twelve, postgres_url) == 0
+    assert exit_code_of(_twelve_at_once, postgres_url) == 0
 
 
-def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
+def test_whoever_makes_the_tables_is_waited_for(empty_store_url):
     """However long it takes: the engine's own patience with a lock is for what takes moments."""
     slow, quick = (connect_store(empty_store_url, timeout_s=each) for each in (60.0, 0.3))
     begun = threading.Event()
@@ -92,21 +91,21 @@ def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
         quick.dispose()
 
 
-def test_a_folder_with_a_percent_sign(tmp_path: Path) -> None:
+def test_a_folder_with_a_percent_sign(tmp_path):
     """And whatever else means something to others."""
     engine = connect_store(f"sqlite:///{tmp_path}/50% of it/a db.sqlite")
     assert migrate(engine) is True
     engine.dispose()
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made(tmp_path):
     """Is a store that is away, not an error of another kind."""
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreUnavailable, match="folder of the database"):
         connect_store(f"sqlite:///{tmp_path}/file/trackrecord.db")
 
 
-def test_no_server(tmp_path: Path) -> None:
+def test_no_server(tmp_path):
     """One line that names the setting, and no password."""
     engine = connect_store(f"postgresql+psycopg://me:s3cr3t@/x?host={tmp_path}", timeout_s=1.0)
     with pytest.raises(StoreUnavailable, match="TRACKRECORD_DATABASE_URL") as said:
@@ -115,7 +114,7 @@ def test_no_server(tmp_path: Path) -> None:
     assert "s3cr3t" not in str(said.value)
 
 
-def test_a_database_of_another_kind(tmp_path: Path) -> None:
+def test_a_database_of_another_kind(tmp_path):
     """A file that is no database is said to be none; nothing is written into it."""
     path = tmp_path / "notes.txt"
     path.write_text("These are notes. " * 100)
@@ -154,7 +153,7 @@ def _write_where_it_was_read_only(path: Path) -> None:
     assert held.value
 
 
-def test_a_file_that_was_read_only_for_a_while() -> None:
+def test_a_file_that_was_read_only_for_a_while():
     """Is written by the same process afterwards: SQLite would keep a connection as it opened it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trackrecord.db"
@@ -166,7 +165,7 @@ def test_a_file_that_was_read_only_for_a_while() -> None:
         engine.dispose()
 
 
-def test_postgresql_that_may_only_read_now_blames_no_outcome(postgres_url: str) -> None:
+def test_postgresql_that_may_only_read_now_blames_no_outcome(postgres_url):
     """A standby that is about to be promoted, or an administrator's work: outcomes wait for it."""
     engine = connect_store(postgres_url)
     migrate(engine)
@@ -177,7 +176,7 @@ def test_postgresql_that_may_only_read_now_blames_no_outcome(postgres_url: str) 
     engine.dispose()
 
 
-def test_a_session_that_postgresql_has_ended_blames_no_outcome(postgres_url: str) -> None:
+def test_a_session_that_postgresql_has_ended_blames_no_outcome(postgres_url):
     """A worker that was frozen in a transaction goes on: it learns the outcome again."""
     patient, engine = connect_store(postgres_url), connect_store(postgres_url, timeout_s=0.02)
     migrate(patient)
@@ -200,7 +199,7 @@ def test_a_session_that_postgresql_has_ended_blames_no_outcome(postgres_url: str
     engine.dispose()
 
 
-def test_a_lock_is_waited_for_so_long(tmp_path: Path) -> None:
+def test_a_lock_is_waited_for_so_long(tmp_path):
     """And no longer; the message says what holds it up."""
     path = tmp_path / "trackrecord.db"
     engine = connect_store(f"sqlite:///{path}", timeout_s=0.1)

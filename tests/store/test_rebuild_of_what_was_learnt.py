@@ -4,36 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, outcome, rebuild, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.store.criteria.sums import read_criteria
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
-
-
-def rebuild(store, *, now, decay=None):
-    with writing(store) as connection:
-        project_id = project_id_of(connection, "default")
-        return rebuild_patterns(
-            connection, project_id, replace(RULES, decay=decay or DecayRules()), now=now
-        )
-
-
-def test_a_half_life_takes_effect_by_a_rebuild_alone(store):
-    """Sums keep the half-life they were made with until they are computed anew."""
-    teach(store, [outcome(1, patterns=["x"], timestamp=NOW - 90 * DAY)])
-    short = DecayRules(half_life_days=45)
-    teach(
-        store,
-        [outcome(2, patterns=["x"], timestamp=NOW - 90 * DAY)],
-        rules=replace(RULES, decay=short),
-    )
-    assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(1.0)
-    rebuild(store, now=NOW, decay=short)
-    assert standings(store)["x"].evidence.decayed_helpful == pytest.approx(0.5)
 
 
 def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
@@ -55,10 +32,10 @@ def test_patterns_and_criteria_age_by_half_lives_of_their_own(store):
     expected = pytest.approx((2**-3, 2**-0.5))
     assert masses() == expected
     teach(store, given, rules=RULES)
-    rebuild_by(store, rules)
+    rebuild(store, rules)
     assert masses() == expected
     # Without settings of their own both follow the one for all evidence.
-    rebuild_by(store, replace(RULES, decay=DecayRules(45)))
+    rebuild(store, replace(RULES, decay=DecayRules(45)))
     assert masses() == pytest.approx((2**-2, 2**-2))
 
 
@@ -75,13 +52,8 @@ def test_a_changed_half_life_of_one_kind_waits_for_a_rebuild(store):
     assert due == {
         "default": ("criteria.half_life_days: sums were computed with 90, the setting is 45",)
     }
-    rebuild_by(store, changed)
+    rebuild(store, changed)
     with reading(store) as connection:
         (own,) = read_criteria(connection, project_id, changed.criteria, now=NOW, name="own")
         assert rebuilds_due(connection, changed.recorded, changed.half_lives) == {}
     assert own.evidence.decayed_helpful == pytest.approx(0.5)
-
-
-def rebuild_by(store, rules):
-    with writing(store) as connection:
-        rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=NOW)

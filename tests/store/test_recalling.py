@@ -7,7 +7,6 @@ from trackrecord.learning.memories.rules import MAX_CANDIDATES, MemoryRules, Mem
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
-from trackrecord.store.memories.read import find_memory
 from trackrecord.store.memories.recall import recall, reset_clocks
 from trackrecord.store.memories.write import reject, remember
 
@@ -45,49 +44,33 @@ def recalled(store, found, now):
         reset_clocks(connection, [each.memory.row for each in found], rules=RULES, now=now)
 
 
-@pytest.mark.parametrize("question", ["kubernetes quota", "the a of", "", "?!", "数据", "x" * 5000])
-def test_unrelated_text_finds_nothing(store, question):
+def test_unrelated_text_finds_nothing(store):
     """Nor does one that is made of words that every text has."""
     store_all(store)
-    assert asked(store, question) == []
+    for question in ("kubernetes quota", "the a of", "", "?!", "数据", "x" * 5000):
+        assert asked(store, question) == [], question
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("build cache release", "cache"), ("清理缓存", "缓存"), ("缓", "缓存"), ("构建", "缓存"),
-        ("flaky login", "login"), ("FLAKY Login!", "login"), ("productionDatabase", "port"),
-    ],
-)  # fmt: skip
-def test_english_and_chinese_alike(store, question, first):
+def test_english_and_chinese_alike(store):
     """By words, by pairs of characters, and by a single one."""
     store_all(store)
-    assert ids(asked(store, question))[0] == first
+    for question, first in (
+        ("build cache release", "cache"), ("清理缓存", "缓存"), ("缓", "缓存"), ("构建", "缓存"),
+        ("flaky login", "login"), ("FLAKY Login!", "login"), ("productionDatabase", "port"),
+    ):  # fmt: skip
+        assert ids(asked(store, question))[0] == first, question
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_a_question_is_no_query(store):
+    """What means something to a search engine is text like any other; projects are kept apart."""
+    store_all(store)
+    store_all(store, {"theirs": "Another cache"}, project="other")
+    for question in (
         'cache" OR "', "cache' OR 1=1 --", "cache*", "cache AND NOT build", "NEAR(cache build)",
         "words:cache", "cache & !build", "cache <-> build", "^cache", "-cache", "{cache}",
         "cache:*", "\\cache", "p1wcache p2wcache",
-    ],
-)  # fmt: skip
-def test_a_question_is_no_query(store, question):
-    """What means something to a search engine is text like any other."""
-    store_all(store)
-    store_all(store, {"theirs": "Another cache"}, project="other")
-    found = ids(asked(store, question))
-    assert "theirs" not in found
-    assert found in ([], ["cache"])
-
-
-def test_projects_are_kept_apart(store):
-    """Each finds its own."""
-    store_all(store)
-    store_all(store, {"theirs": "Clear the build cache before a release build"}, project="other")
-    assert ids(asked(store, "cache")) == ["cache"]
-    assert ids(asked(store, "cache", project_id=2)) == ["theirs"]
+    ):  # fmt: skip
+        assert ids(asked(store, question)) in ([], ["cache"]), question
 
 
 def test_one_side_of_a_contradiction_is_recalled(store):
@@ -120,16 +103,6 @@ def test_decay_and_the_reset_of_the_clock(store, days, rank):
     (again,) = asked(store, "flaky login", now=later)
     assert again.rank == pytest.approx(0.85)
     assert again.memory.state.confidence == 0.5
-
-
-def test_a_clock_never_goes_back(store):
-    """A machine whose clock lags makes nothing older."""
-    store_all(store)
-    found = asked(store, "flaky login")
-    recalled(store, found, NOW + DAY)
-    recalled(store, found, NOW)
-    with reading(store) as connection:
-        assert find_memory(connection, 1, "login").last_recalled_at == NOW + DAY
 
 
 def test_a_pitfall_is_recalled_as_a_warning(store):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, outcome, rebuild, standings, teach
 from trackrecord.errors import InvalidTag
 from trackrecord.learning.patterns.tags import checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
@@ -15,7 +15,6 @@ from trackrecord.resources.experience import patterns as calls
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import change_tags
 from trackrecord.store.patterns.read import PatternFilter, read_standings
@@ -40,11 +39,6 @@ def tag_pattern(store, slug, **given):
 
 def tags(store, *, slug="plan"):
     return standings(store)[slug].facts.tags
-
-
-def rebuild(store, rules=RULES):
-    with writing(store) as connection:
-        rebuild_patterns(connection, project_id_of(connection, "default"), rules, now=NOW)
 
 
 def test_tags_are_added_and_removed(store):

@@ -8,16 +8,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+Found = TypeVar("Found")
 _URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 
 
-def until(condition: Callable[[], object], seconds: float = 200.0) -> None:
-    """Wait until a condition holds, and fail where it never does."""
+def until(
+    condition: Callable[[], Found],
+    seconds: float = 200.0,
+    explain: Callable[[], object] = lambda: "it did not happen in time",
+) -> Found:
+    """Wait until a condition holds, and fail where it never does; return what it is."""
     deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
+    while not (found := condition()):
+        assert time.monotonic() < deadline, explain()
         time.sleep(0.02)
+    return found
 
 
 def free_port() -> int:

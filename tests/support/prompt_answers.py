@@ -9,12 +9,13 @@ from trackrecord.prompt.documents.rankings_document import ProjectDocuments
 from trackrecord.prompt.question.question import PromptQuestion, usual_sections
 from trackrecord.prompt.question.rules import ContextRules
 
+NOW = 1_800_000_000.0
 RULES = ContextRules()
 MEMORY_RULES = MemoryRules()
 
 
 def answer_from(
-    document, *, now, advice=None, rules=RULES, memory_rules=MEMORY_RULES, problem=None,
+    document, *, now=NOW, advice=None, rules=RULES, memory_rules=MEMORY_RULES, problem=None,
     exposure_plan=AS_THEY_ARE, **asked,
 ):  # fmt: skip
     """Return the answer of `rankings()` from these documents."""
@@ -28,7 +29,7 @@ def answer_from(
 
 
 def context_from(
-    document, own=(), rules=RULES, *, now, advice=None, memory_rules=MEMORY_RULES, problem=None,
+    document, own=(), rules=RULES, *, now=NOW, advice=None, memory_rules=MEMORY_RULES, problem=None,
     exposure_plan=AS_THEY_ARE, own_task=UNKNOWN, tokenizer=None, **asked,
 ):  # fmt: skip
     """Return the answer of `context()` from these documents and an agent's own candidates."""
@@ -42,6 +43,6 @@ def context_from(
     )
 
 
-def _question(rules, *, wanted=None, budget=None, **asked):
+def _question(rules, *, project="p", wanted=None, budget=None, **asked):
     wanted = usual_sections(rules) if wanted is None else wanted
-    return PromptQuestion(budget=budget, sections=wanted, **asked)
+    return PromptQuestion(project, budget=budget, sections=wanted, **asked)

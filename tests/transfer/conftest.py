@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.transfer.exports import import_into
-from trackrecord.store.database.migrate import migrate
 from trackrecord.store.transfer.importing import ImportedProject
 
 
@@ -22,8 +21,11 @@ def imported(tmp_path: Path) -> Callable[..., ImportedProject]:
 
 
 @pytest.fixture
-def target(empty_store_url: str, opened: Callable[[str], Engine]) -> Engine:
-    """A migrated store beside the one of `store`; on each dialect."""
-    store = opened(empty_store_url.replace("trackrecord.db", "another.db"))
-    migrate(store)
-    return store
+def target(
+    store: Engine, new_store: Callable[[], Engine], request: pytest.FixtureRequest
+) -> Engine:
+    """A migrated store of the other dialect than the one of `store`."""
+    if store.dialect.name == "postgresql":
+        return new_store()
+    opened: Callable[[str], Engine] = request.getfixturevalue("opened")
+    return opened(request.getfixturevalue("migrated_postgres_url"))

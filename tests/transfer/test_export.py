@@ -47,7 +47,7 @@ def _of_project(answers):
 
 
 def test_every_list_of_the_import_is_the_same(store, target, imported):
-    """From and to either database, beside other projects: each list, now and as of then."""
+    """From either database to the other one, beside other projects, now and then."""
     History(store, 80, "another").go_on(4)
     History(store, 30).go_on(25)
     index_past_tasks(store)

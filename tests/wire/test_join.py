@@ -1,7 +1,6 @@
 """Joining entries of one outcome: a function of their set, each part from the best entry."""
 
 import json
-import random
 
 import pytest
 from hypothesis import given
@@ -69,7 +68,7 @@ _words = st.lists(
 
 
 @given(_entries | _words, st.randoms(use_true_random=False))
-def test_neither_order_nor_repetition_makes_a_difference(entries, chance: random.Random):
+def test_neither_order_nor_repetition_makes_a_difference(entries, chance):
     """The same record from the same set."""
     shuffled = entries + chance.sample(entries, chance.randint(0, len(entries)))
     chance.shuffle(shuffled)
@@ -77,7 +76,7 @@ def test_neither_order_nor_repetition_makes_a_difference(entries, chance: random
 
 
 @given(_entries | _words, st.randoms(use_true_random=False))
-def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Random):
+def test_what_is_forgotten_would_have_added_nothing(entries, chance):
     """One by one, with only what was kept so far, or all at once."""
     kept = ()
     for each in chance.sample(entries, len(entries)):

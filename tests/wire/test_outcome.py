@@ -33,7 +33,7 @@ def refusal(given: bytes) -> str:
     return str(caught.value)
 
 
-def test_the_least_that_is_needed() -> None:
+def test_the_least_that_is_needed():
     """All else has a default, and what was not observed is None."""
     outcome = decode_outcome(b'{"task_id":"t","success":false}')
     assert (outcome.task_id, outcome.success) == ("t", False)
@@ -43,7 +43,7 @@ def test_the_least_that_is_needed() -> None:
     assert outcome.ended_at(NOW) == NOW
 
 
-def test_every_field() -> None:
+def test_every_field():
     """The whole of the wire format in one body."""
     outcome = decode_outcome(
         body(
@@ -97,9 +97,7 @@ _CHECKED = ["Read", "shell:mypy", "shell:mypy", "shell:pytest", "deploy"]
         (None, set(), set()),
     ],
 )  # fmt: skip
-def test_what_a_verdict_rests_on(
-    grounds: list[dict[str, Any]] | None, calls: set[int], tools: set[str]
-) -> None:
+def test_what_a_verdict_rests_on(grounds, calls, tools):
     """The checks that decided, and with them the run's other checks; without a verdict nothing."""
     graph = [{"tool": tool} for tool in _CHECKED]
     said = {"grounds": grounds, "tool_graph": graph, "outcome_source": "tests"}
@@ -112,13 +110,13 @@ def test_what_a_verdict_rests_on(
     assert decode_outcome(body(**said, amended_by="token:ci")).decided_by == frozenset()
 
 
-def test_success_may_be_unknown_but_not_missing() -> None:
+def test_success_may_be_unknown_but_not_missing():
     """Null says that nobody knows; saying nothing is a mistake."""
     assert decode_outcome(b'{"task_id":"t","success":null}').success is None
     assert "`success`" in refusal(b'{"task_id":"t"}')
 
 
-def test_bead_id_is_another_name_for_task_id() -> None:
+def test_bead_id_is_another_name_for_task_id():
     """When both are given, task_id is the one."""
     assert decode_outcome(b'{"bead_id":"b","success":true}').task_id == "b"
     assert decode_outcome(b'{"bead_id":"b","task_id":"t","success":true}').task_id == "t"
@@ -134,13 +132,13 @@ def test_bead_id_is_another_name_for_task_id() -> None:
         ("2023-11-14 22:13:20.5+00:00", 1_700_000_000.5),
     ],
 )  # fmt: skip
-def test_timestamps(timestamp: str | float, seconds: float) -> None:
+def test_timestamps(timestamp, seconds):
     """ISO 8601 with an offset, or epoch seconds; what is too large for those is a smaller unit."""
     assert decode_outcome(body(timestamp=timestamp)).ended_at(NOW) == seconds
 
 
 @pytest.mark.parametrize("timestamp", [NOW + 1, 1e300, "9999-12-31T23:59:59-23:59"])
-def test_the_future_is_clamped_to_the_receipt(timestamp: str | float) -> None:
+def test_the_future_is_clamped_to_the_receipt(timestamp):
     """However far it is."""
     assert decode_outcome(body(timestamp=timestamp)).ended_at(NOW) == NOW
 
@@ -168,7 +166,7 @@ def test_the_future_is_clamped_to_the_receipt(timestamp: str | float) -> None:
         ('"timestamp":NaN', "malformed"), ('"metadata":{"a":NaN}', "malformed"),
     ],
 )  # fmt: skip
-def test_wrong_fields_are_refused_by_name(fields: str, reason: str) -> None:
+def test_wrong_fields_are_refused_by_name(fields, reason):
     """Of the wrong type, out of range, or not a number at all."""
     assert reason in refusal(raw(fields))
 
@@ -184,7 +182,7 @@ def test_wrong_fields_are_refused_by_name(fields: str, reason: str) -> None:
         (b"\xef\xbb\xbf{}", "malformed"),
     ],
 )  # fmt: skip
-def test_what_is_no_outcome_at_all(given: bytes, reason: str) -> None:
+def test_what_is_no_outcome_at_all(given, reason):
     """Not JSON, not an object, not UTF-8, not enough."""
     assert reason in refusal(given)
 
@@ -193,20 +191,20 @@ def test_what_is_no_outcome_at_all(given: bytes, reason: str) -> None:
     "nested", ["[" * 100_000 + "]" * 100_000, '{"a":' * 90_000 + "1" + "}" * 90_000]
 )
 @pytest.mark.parametrize("field", ["metadata", "unknown"])
-def test_deep_nests(field: str, nested: str) -> None:
+def test_deep_nests(field, nested):
     """Refused whether the field is known or not, instead of ending the process."""
     assert refusal(raw(f'"{field}":{nested}')) == "body is nested too deeply"
 
 
 @pytest.mark.parametrize("text", [r"\u0000", r"a\u0000b", r"\\\u0000", r"\\\\\u0000"])
-def test_nul_is_refused(text: str) -> None:
+def test_nul_is_refused(text):
     """PostgreSQL has no place for it."""
     assert refusal(raw(f'"description":"{text}"')) == "body contains a NUL character"
     assert refusal(raw(f'"unknown":"{text}"')) == "body contains a NUL character"
 
 
 @pytest.mark.parametrize("text", [r"\\u0000", r"\\\\u0000", "u0000"])
-def test_what_only_looks_like_nul(text: str) -> None:
+def test_what_only_looks_like_nul(text):
     """A backslash that is itself escaped."""
     assert decode_outcome(raw(f'"description":"{text}"')).description is not None
 
@@ -219,12 +217,12 @@ def test_what_only_looks_like_nul(text: str) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("where", ['"description":"%s"', '"metadata":{"k":"%s"}', '"%s":1'])
-def test_lone_surrogates_are_called_so(where: str, text: str) -> None:
+def test_lone_surrogates_are_called_so(where, text):
     """Wherever they stand: no store can hold them."""
     assert refusal(raw(where % text)) == "body contains a lone surrogate"
 
 
-def test_the_size_is_bounded() -> None:
+def test_the_size_is_bounded():
     """By bytes, inclusive."""
     least = len(body(description=""))
     fits = body(description="x" * (MAX_BODY_BYTES - least))
@@ -248,14 +246,14 @@ SECRET = "SECRET"  # noqa: S105 - stands for whatever a body may hold
         raw(rf'"{SECRET}":"\u0000"'), raw(f'"tool_graph":[{{"{SECRET}":1,"tool":["{SECRET}"]}}]'),
     ],
 )  # fmt: skip
-def test_a_reason_never_repeats_the_body(given: bytes) -> None:
+def test_a_reason_never_repeats_the_body(given):
     """Reasons are logged; contents are nobody's business."""
     assert SECRET not in refusal(given)
 
 
 @given(st.binary(max_size=300))
 @example(b'{"task_id":"t","success":true,"timestamp":"0001-01-01T00:00:00+23:59"}')
-def test_any_bytes(given: bytes) -> None:
+def test_any_bytes(given):
     """Nothing but InvalidOutcome is ever raised."""
     _decode_or_refuse(given)
 
@@ -276,7 +274,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), values, max_size=8), st.booleans())
-def test_any_json(fields: dict[str, Any], needed: bool) -> None:
+def test_any_json(fields, needed):
     """Nothing but InvalidOutcome is ever raised, and what is taken can be trusted."""
     if needed:
         fields = {"task_id": "t", "success": True, **fields}
@@ -288,7 +286,7 @@ def test_any_json(fields: dict[str, Any], needed: bool) -> None:
 
 
 @given(st.binary(max_size=60), st.integers(0, 200), st.integers(0, 20))
-def test_a_good_body_gone_bad(noise: bytes, place: int, gap: int) -> None:
+def test_a_good_body_gone_bad(noise, place, gap):
     """Bytes lost or overwritten on the way."""
     good = body(description="plan 😀", tool_graph=[{"tool": "x", "args": {"a": [1]}}], metadata={})
     _decode_or_refuse(good[:place] + noise + good[place + gap :])
@@ -298,7 +296,7 @@ def test_a_good_body_gone_bad(noise: bytes, place: int, gap: int) -> None:
 @pytest.mark.parametrize(
     "piece", ["\\", "\\\\", r"\ud83d\ude00", r"\u0041", r"\u0000", "[", '{"a":']
 )
-def test_time_to_refuse_grows_with_the_body_and_no_faster(piece: str) -> None:
+def test_time_to_refuse_grows_with_the_body_and_no_faster(piece):
     """Up to a megabyte of what the checks look for, and the body is bad after all."""
     short, long = (
         ('{"a":"' + piece * ((size - 10) // len(piece))).encode()

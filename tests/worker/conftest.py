@@ -18,7 +18,7 @@ def store_settings(settings: Settings, store_url: str, redis_server: EmbeddedRed
     return load_settings(
         home=settings.home,
         database_url=store_url,
-        database_timeout_s=0.3,
+        database_timeout_s=1.0,
         drain_block_s=0.01,
         claim_idle_s=0.05,
         refresh_every_s=0.05,

@@ -10,14 +10,14 @@ import redis
 from sqlalchemy import Engine, event, select
 
 import trackrecord
-from tests.worker.working import body, publish
+from tests.worker.working import body, changed, publish
 from trackrecord.learning.advice.moments.commands import command_id
 from trackrecord.learning.advice.moments.facts import KnownFailure, decode_moments
 from trackrecord.prompt.reading.cache import read_moments
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience.patterns import Pattern
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.advice.tables import run_counts
 from trackrecord.store.database.engine import reading, writing
@@ -39,9 +39,7 @@ def learn(worker: Services, client: redis.Redis, *bodies: bytes) -> None:
     worker.drain.run()
 
 
-def test_advice_is_counted_again_after_new_runs_and_not_without(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_advice_is_counted_again_after_new_runs_and_not_without(worker, store_settings, client):
     """Of each project that has some."""
     learn(worker, client, body(1), body(1, project="other"))
     # A slow machine leaves the second project to the next call; then nothing is due.
@@ -54,9 +52,7 @@ def test_advice_is_counted_again_after_new_runs_and_not_without(
     assert runs_advised(store_settings) == 2
 
 
-def test_a_count_that_took_long_is_not_repeated_soon(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_a_count_that_took_long_is_not_repeated_soon(worker, store_settings, client):
     """A twentieth of the time at most goes into it."""
     learn(worker, client, body(1))
     worker.adviser.advise("default")
@@ -67,11 +63,8 @@ def test_a_count_that_took_long_is_not_repeated_soon(
 
 
 def test_a_quiet_project_does_not_wait_for_a_round_of_large_ones(
-    worker: Services,
-    store_settings: Settings,
-    client: redis.Redis,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    worker, store_settings, client, monkeypatch
+):
     """What is counted first is most overdue for its cost, not the oldest."""
     names = ["large-0", "large-1", "large-2", "quiet"]
     learn(worker, client, *(body(number, project=name) for number, name in enumerate(names)))
@@ -88,11 +81,9 @@ def test_a_quiet_project_does_not_wait_for_a_round_of_large_ones(
     assert order[0] == "quiet"
 
 
-def test_what_waits_is_learnt_first(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_what_waits_is_learnt_first(worker_of, store_settings, client):
     """While more outcomes wait than one batch takes, nothing is counted."""
-    settings = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 2})
+    settings = changed(store_settings, batch_size=2)
     worker = worker_of(settings)
     learn(worker, client, body(1))
     publish(client, settings, *(body(n) for n in range(2, 5)))
@@ -103,9 +94,7 @@ def test_what_waits_is_learnt_first(
     assert runs_advised(settings) == 4
 
 
-def test_what_is_known_at_a_failure_is_cached_beside_it(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_what_is_known_at_a_failure_is_cached_beside_it(worker, store_settings, client):
     """With the line that a session's start says, from five sessions on."""
     calls = [
         {
@@ -226,9 +215,7 @@ def in_order(patterns: list[Pattern]) -> list[tuple[str, float]]:
     return [(each.state_in_words, round(each.score, 4)) for each in patterns]
 
 
-def test_readers_of_a_large_project_count_no_runs(
-    large: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_readers_of_a_large_project_count_no_runs(large, store_settings, client, engine):
     """They show what the worker counted: the same, and beside it what is not counted from runs."""
     with asking(engine, store_settings) as runs_read:
         lessons = [(each.id, each.text, each.agents) for each in trackrecord.list_lessons()]
@@ -262,12 +249,10 @@ def test_readers_of_a_large_project_count_no_runs(
 
 
 def test_what_was_counted_is_not_shown_once_much_has_come_since(
-    large: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+    large, store_settings, client, engine
+):
     """Nor once much was amended, or after a change of the rules: it is counted again."""
-    other = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"lessons": {"max_lessons": 1}}
-    )
+    other = changed(store_settings, lessons={"max_lessons": 1})
     with asking(engine, other) as runs_read:
         assert len(trackrecord.list_lessons()) == 1
         assert runs_read
@@ -283,9 +268,7 @@ def test_what_was_counted_is_not_shown_once_much_has_come_since(
         assert runs_read
 
 
-def test_what_was_counted_goes_with_what_is_forgotten(
-    large: Services, store_settings: Settings, engine: Engine
-) -> None:
+def test_what_was_counted_goes_with_what_is_forgotten(large, store_settings, engine):
     """It tells of runs; nor does a count come on record that read them just before."""
     assert parts_on_record(engine) == {"lessons", "estimates", "patterns"}
     subject = Subject("task", "default", "t1")
@@ -304,9 +287,7 @@ def test_what_was_counted_goes_with_what_is_forgotten(
     assert parts_on_record(engine) == {"lessons", "estimates", "patterns"}
 
 
-def test_what_was_counted_may_be_dropped_while_it_is_read(
-    large: Services, store_settings: Settings, engine: Engine
-) -> None:
+def test_what_was_counted_may_be_dropped_while_it_is_read(large, store_settings, engine):
     """A reader that no longer finds it counts for itself, or sees the store as it was."""
 
     def drop() -> None:

@@ -2,23 +2,20 @@
 
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-import redis
 from sqlalchemy import Engine
 
 from tests.support.dying import exit_code_of
 from tests.worker.dying_drain import drain_until
 from tests.worker.working import body, publish
-from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
+from trackrecord.store.intake import amending
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.ledger.read import read_counts
 from trackrecord.store.ledger.subjects import CLAIMED, HARMFUL, HELPFUL, PATTERN
 from trackrecord.store.outcomes.projects import count_outcomes
-from trackrecord_worker.services import Services
 
 OUTCOMES = 20
 
@@ -40,9 +37,7 @@ def counted(engine: Engine) -> tuple[int, int, int, int]:
     return counts.outcomes, counts.successes, helpful, harmful
 
 
-def test_an_amendment_takes_the_place_of_what_was_learnt(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_an_amendment_takes_the_place_of_what_was_learnt(worker, store_settings, client, engine):
     """In the batch of its outcome or in a later one, and delivered as often as may be."""
     outcomes = [body(n) for n in range(OUTCOMES)]
     publish(client, store_settings, *outcomes, *(amended(n) for n in range(5)))
@@ -58,10 +53,11 @@ def test_an_amendment_takes_the_place_of_what_was_learnt(
 
 
 def test_what_an_outcome_has_no_room_for_is_a_dead_letter(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+    worker, store_settings, client, monkeypatch
+):
     """With the reason, and as it came; the others are learnt."""
-    many = [body(0, **{f"own{n:03}": n}) for n in range(MOST_ENTRIES + 2)]
+    monkeypatch.setattr(amending, "MOST_ENTRIES", 5)
+    many = [body(0, **{f"own{n:03}": n}) for n in range(5 + 2)]
     publish(client, store_settings, *many, body(1))
     done = worker.drain.run()
     assert (done["recorded"], done["refused"]) == (2, 2)
@@ -72,22 +68,15 @@ def test_what_an_outcome_has_no_room_for_is_a_dead_letter(
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("point", ["12", "30", "commit", "acknowledge", "acknowledged"])
-def test_killed_while_it_amends(
-    point: str,
-    worker: Services,
-    store_settings: Settings,
-    client: redis.Redis,
-    engine: Engine,
-    worker_of: Callable[[Settings], Services],
-) -> None:
+@pytest.mark.parametrize("point", ["30", "commit", "acknowledge"])
+def test_killed_while_it_amends(point, worker, store_settings, client, engine, worker_of):
     """The next worker finishes, and nothing is taken back twice."""
     publish(client, store_settings, *(body(n) for n in range(OUTCOMES)))
     worker.drain.run()
     before = counted(engine)
     publish(client, store_settings, *(amended(n) for n in range(OUTCOMES)))
     assert exit_code_of(drain_until, point, store_settings) == -signal.SIGKILL
-    is_learnt = point in ("acknowledge", "acknowledged")
+    is_learnt = point == "acknowledge"
     assert (counted(engine) == before) is not is_learnt
     time.sleep(2 * store_settings.claim_idle_s)
     other = worker_of(store_settings)

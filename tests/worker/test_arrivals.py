@@ -1,27 +1,25 @@
 """Whatever arrives in the stream: what can be learnt is, the rest is set aside as it came."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import click.testing
 import msgspec
 import pytest
 import redis
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 
-from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
+from tests.worker.working import all_counted, body, changed, learnt_counts, publish, recorded_ids
 from trackrecord.errors import InvalidEntry
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import Repository
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.resource_commands import declared
 from trackrecord_worker.learning.drain import ENTRY_KINDS
-from trackrecord_worker.services import Services
 
 # What is wrong, the body, and a part of the reason that is to be given.
 BAD_BODIES: list[tuple[str, bytes, str]] = [
@@ -64,9 +62,7 @@ def dead_letters(client: redis.Redis, settings: Settings) -> list[dict[bytes, by
     return [fields for _, fields in letters]
 
 
-def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_every_bad_body_goes_to_the_dead_letters_as_it_came(worker, store_settings, client, engine):
     """Each with its reason and its own bytes; every good one of the same batch is learnt."""
     entry_ids = []
     for number, (_, bad, _) in enumerate(BAD_BODIES):
@@ -84,30 +80,29 @@ def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [b"\\ud83d", b"\\uDE00", b"\\u0000", b"\\\\\\ud83d", b"\xed\xa0\xbd", b"\\ud83d\\ude00\\ud83d"],
-)
-@pytest.mark.parametrize(
-    "where",
-    [b'"description":"a%b"', b'"metadata":{"%":1}', b'"tool_graph":[{"tool":"x","args":["%"]}]'],
-)
+ODD = (
+    b"\\ud83d", b"\\uDE00", b"\\u0000", b"\\\\\\ud83d", b"\xed\xa0\xbd", b"\\ud83d\\ude00\\ud83d",
+)  # fmt: skip
+PLACES = (
+    b'"description":"a%b"', b'"metadata":{"%":1}', b'"tool_graph":[{"tool":"x","args":["%"]}]',
+)  # fmt: skip
+
+
 def test_what_no_database_holds_is_replaced_and_the_rest_is_learnt(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine,
-    where: bytes, odd: bytes,
-) -> None:  # fmt: skip
+    worker, store_settings, client, engine
+):
     """Half an emoji or NUL, wherever it stands; counted, and no dead letter."""
-    publish(client, store_settings, b'{"task_id":"t","success":true,%s}' % where.replace(b"%", odd))
+    said = [where.replace(b"%", odd) for where in PLACES for odd in ODD]
+    publish(client, store_settings, *(b'{"task_id":"t","success":true,%s}' % each for each in said))
     done = worker.drain.run()
-    assert (done["recorded"], done["refused"], done["mended"]) == (1, 0, 1)
+    assert (done["recorded"], done["refused"], done["mended"]) == (len(said), 0, len(said))
     with reading(engine) as connection:
-        (stored,) = connection.execute(select(outcomes.c.body)).scalars()
-    assert "\ufffd" in json.dumps(json.loads(stored), ensure_ascii=False)
+        stored = connection.execute(select(outcomes.c.body)).scalars().all()
+    for each in stored:
+        assert "\ufffd" in json.dumps(json.loads(each), ensure_ascii=False)
 
 
-def test_a_nest_of_ten_thousand(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_a_nest_of_ten_thousand(worker_of, store_settings, client):
     """However deep, wherever: it stops nothing."""
     deep = b"[" * 10_000 + b"]" * 10_000
     objects = b'{"a":' * 10_000 + b"1" + b"}" * 10_000
@@ -122,18 +117,14 @@ def test_a_nest_of_ten_thousand(
         head + b'"later":' + deep + b"}",
         body(1),
     )
-    roomy = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 2**20}
-    )
+    roomy = changed(store_settings, max_body_bytes=2**20)
     done = worker_of(roomy).drain.run()
     assert done["recorded"] + done["refused"] == 6
     assert done["recorded"] >= 1
     assert all(letter[b"reason"] for letter in dead_letters(client, store_settings))
 
 
-def test_entries_that_are_not_of_the_protocol(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_entries_that_are_not_of_the_protocol(worker, store_settings, client, engine):
     """No body, an unknown version: set aside with every field they had."""
     stream = store_settings.keys.outcomes
     client.xadd(stream, {"v": "1", "text": "hello"})
@@ -159,7 +150,7 @@ def test_entries_that_are_not_of_the_protocol(
     assert all(b"field v is not 1" in reason for reason in reasons[1:])
 
 
-def test_every_kind_on_the_wire_has_a_decoder_and_an_intake() -> None:
+def test_every_kind_on_the_wire_has_a_decoder_and_an_intake():
     """A kind that was forgotten in one of the two tables would be refused by every worker."""
     assert {kind.name for kind in ENTRY_KINDS} == set(KINDS)
     for kind in KINDS:
@@ -167,9 +158,7 @@ def test_every_kind_on_the_wire_has_a_decoder_and_an_intake() -> None:
             decoder_of(kind)(b"nonsense")
 
 
-def test_reasons_never_repeat_content(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_reasons_never_repeat_content(worker, store_settings, client):
     """A dead letter's reason is shown in logs and lists; a secret in a body must not be."""
     publish(
         client,
@@ -194,20 +183,13 @@ def replay(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str)
 
 
 def test_replay_after_the_limit_was_raised(
-    worker: Services,
-    worker_of: Callable[[Settings], Services],
-    store_settings: Settings,
-    client: redis.Redis,
-    engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    worker, worker_of, store_settings, client, engine, monkeypatch
+):
     """A body that was too large is learnt once, as it came; what is still wrong comes back."""
     large = body(1, metadata={"x": "y" * 5000})
     publish(client, store_settings, large, b"never right")
     assert worker.drain.run()["refused"] == 2
-    raised = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"max_body_bytes": 8192}
-    )
+    raised = changed(store_settings, max_body_bytes=8192)
     assert "2 put back" in replay(raised, monkeypatch, "--all")
     assert client.xlen(store_settings.keys.dead) == 0
     done = worker_of(raised).drain.run()
@@ -217,9 +199,7 @@ def test_replay_after_the_limit_was_raised(
     assert learnt_counts(engine) == all_counted(1)
 
 
-def test_replay_of_one_letter_leaves_the_others(
-    worker: Services, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_of_one_letter_leaves_the_others(worker, store_settings, client, monkeypatch):
     """And takes nothing of ours back into the stream."""
     publish(client, store_settings, b"first", b"second")
     worker.drain.run()
@@ -230,9 +210,7 @@ def test_replay_of_one_letter_leaves_the_others(
     assert [letter[b"body"] for letter in dead_letters(client, store_settings)] == [b"second"]
 
 
-def test_any_json_at_all_stops_nothing(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_any_json_at_all_stops_nothing(worker, store_settings, client):
     """Values of every type in every field."""
     values: list[object] = [None, True, 0, -1, 1.5, 2**80, "", "x", [], [None], {}, {"a": 1}]
     fields = msgspec.json.decode(body(0)).keys() | {
@@ -251,9 +229,7 @@ def test_any_json_at_all_stops_nothing(
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 
-def test_a_name_that_programs_gave_is_no_repositorys(
-    worker: Services, client: redis.Redis, settings: Settings
-) -> None:
+def test_a_name_that_programs_gave_is_no_repositorys(worker, client, settings):
     """The first repository of that name gets a suffix; one that sessions fed before keeps it."""
     publish(client, worker.settings, body(1, project="hrpay"))
     captured = {"captured_from": "transcript"}

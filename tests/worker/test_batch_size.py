@@ -13,12 +13,12 @@ def _entries(count: int, size: int) -> list[Entry]:
     return [(b"1-1", {b"v": b"1", b"body": b"x" * size})] * count
 
 
-def test_the_first_batch_fits_whatever_it_holds() -> None:
+def test_the_first_batch_fits_whatever_it_holds():
     """Nothing is known of the outcomes yet: each may be as large as is allowed."""
     assert BatchSize(2000, 64 * MIB, MIB).next == 64
 
 
-def test_small_outcomes_come_in_full_batches_after_a_few() -> None:
+def test_small_outcomes_come_in_full_batches_after_a_few():
     """Growing step by step, to the setting and no further."""
     size = BatchSize(2000, 64 * MIB, MIB)
     seen = []
@@ -28,7 +28,7 @@ def test_small_outcomes_come_in_full_batches_after_a_few() -> None:
     assert seen == [64, 256, 1024, 2000, 2000]
 
 
-def test_large_outcomes_come_in_smaller_batches_at_once() -> None:
+def test_large_outcomes_come_in_smaller_batches_at_once():
     """The next batch holds as many as fit, if they are as large as those."""
     size = BatchSize(2000, 64 * MIB, 4 * MIB)
     for _ in range(5):
@@ -42,9 +42,7 @@ def test_large_outcomes_come_in_smaller_batches_at_once() -> None:
     most_bytes=st.integers(1, 64 * MIB),
     bodies=st.lists(st.tuples(st.integers(1, 20), st.integers(0, 10_000)), max_size=20),
 )
-def test_it_stays_within_its_bounds(
-    most: int, most_bytes: int, bodies: list[tuple[int, int]]
-) -> None:
+def test_it_stays_within_its_bounds(most, most_bytes, bodies):
     """Whatever comes: at least one, at most the setting, and what would have fitted last time."""
     size = BatchSize(most, most_bytes, MIB)
     for count, length in bodies:

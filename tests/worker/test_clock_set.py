@@ -3,17 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.worker.working import body, log_lines, process, publish, until
+from tests.worker.working import body, changed, log_lines, process, publish, until
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
     ADVICE_COMPUTED_AT,
@@ -25,7 +24,6 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.schedule import SteadyCrontab
-from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import beat_command, worker_command
 
 HOUR = 3600.0
@@ -55,9 +53,7 @@ def set_clock(file: Path, seconds: float) -> None:
 
 
 @pytest.mark.faults
-def test_outcomes_are_learnt_whatever_the_clock_shows(
-    client: redis.Redis, settings: Settings, clock: Path, tmp_path: Path
-) -> None:
+def test_outcomes_are_learnt_whatever_the_clock_shows(client, settings, clock, tmp_path):
     """Also when the clocks of beat and of the worker differ, as on two machines.
 
     A drain ends at once, so that an outcome needs a wake-up of its own; the first ones after the
@@ -87,7 +83,7 @@ def test_outcomes_are_learnt_whatever_the_clock_shows(
     assert learnt == number
 
 
-def test_caches_from_the_future_are_made_anew(worker: Services, store_settings: Settings) -> None:
+def test_caches_from_the_future_are_made_anew(worker, store_settings):
     """Rankings and advice of before the clock was set back do not stay until it has caught up."""
     publish(worker.redis, store_settings, body(1))
     worker.drain.run()
@@ -105,16 +101,12 @@ def test_caches_from_the_future_are_made_anew(worker: Services, store_settings: 
         assert 0 < read(worker.redis, store_settings, ["default"], now=now)["default"].age_s < DAY
 
 
-def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
-    worker_of: Callable[[Settings], Services], store_settings: Settings
-) -> None:
+def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(worker_of, store_settings):
     """Redis says of a dead worker's entries that they were read just now, until it has caught up.
 
     The time that was noted is moved instead of the clock; without a jump nothing is taken over.
     """
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 999}
-    )
+    settings = changed(store_settings, claim_idle_s=999)
     dead, living = worker_of(settings), worker_of(settings)
     publish(dead.redis, settings, body(1))
     stream = OutcomeStream(dead.redis, settings.keys)
@@ -128,7 +120,7 @@ def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
 
 
 @given(st.floats(-1e9, 1e9))
-def test_an_age_is_believed_within_the_difference_of_two_clocks(age_s: float) -> None:
+def test_an_age_is_believed_within_the_difference_of_two_clocks(age_s):
     """No age is negative by more than a minute; one that is has no end."""
     assert believed_age(age_s) >= min(age_s, -60.0)
     assert (believed_age(age_s) == float("inf")) == (age_s < -60.0)
@@ -175,7 +167,7 @@ class Nights:
 
 
 @pytest.mark.parametrize("back_s", [0.0, 60.0, HOUR, 2 * HOUR])
-def test_a_night_does_not_come_twice(settings: Settings, back_s: float) -> None:
+def test_a_night_does_not_come_twice(settings, back_s):
     """An hour that the clock shows again, after the job ran in it, is the same night."""
     nights = Nights(settings)
     nights.pass_time(9.5 * HOUR)
@@ -188,7 +180,7 @@ def test_a_night_does_not_come_twice(settings: Settings, back_s: float) -> None:
 
 
 @given(st.lists(st.floats(-400 * DAY, 400 * DAY), max_size=3), st.floats(0, 2 * DAY))
-def test_the_job_goes_on_whatever_the_clock_shows(shifts: list[float], between_s: float) -> None:
+def test_the_job_goes_on_whatever_the_clock_shows(shifts, between_s):
     """Within a day and a half of the clock's last setting, and never twice within half a day.
 
     Except that a clock that is set forward makes the night come sooner.
@@ -205,7 +197,7 @@ def test_the_job_goes_on_whatever_the_clock_shows(shifts: list[float], between_s
     assert all(later - first > 11 * HOUR for first, later in pairwise(after))
 
 
-def test_the_shifted_clock_is_shifted(clock: Path) -> None:
+def test_the_shifted_clock_is_shifted(clock):
     """Else the test above would pass whatever beat did."""
     set_clock(clock, -DAY)
     script = "import time, datetime as d; print(time.time(), d.datetime.now(d.UTC).timestamp())"

@@ -18,8 +18,10 @@ from sqlalchemy import Engine
 
 from tests.support.postgres import new_server
 from tests.worker.working import (
+    alive,
     all_counted,
     body,
+    changed,
     learnt_counts,
     log_lines,
     process,
@@ -76,27 +78,13 @@ def family_of(daemon: Daemon) -> list[psutil.Process]:
     return roots + [child for root in roots for child in root.children(recursive=True)]
 
 
-def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [
-        each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
-    ]
-
-
-def gone(processes: list[psutil.Process]) -> bool:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return not alive(processes)
-    return False
-
-
 @pytest.mark.parametrize("processes", [None, 2])
-def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: int | None) -> None:
+def test_workers_killed_at_random(quick, log, processes):
     """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
     chance = random.Random(5)
-    rounds, each_round = 2, 600
+    rounds, each_round = 2, 300
     number = rounds * each_round
-    settings = load_settings(
-        **quick.model_dump(exclude_unset=True) | {"batch_size": 20, "worker_concurrency": processes}
-    )
+    settings = changed(quick, batch_size=20, worker_concurrency=processes)
     with (
         Daemon(settings, log=log) as daemon,
         store_of(settings) as engine,
@@ -116,15 +104,15 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: in
             assert bool(pool) == bool(processes)
             victim = worker if killing % 2 or not pool else chance.choice(pool)
             victim.kill()
-            until(watched(lambda: gone([victim])))  # noqa: B023 - called at once
+            until(watched(lambda: not alive([victim])))  # noqa: B023 - called at once
             if victim is worker:  # its processes notice
-                until(watched(lambda: gone(pool)))  # noqa: B023 - called at once
+                until(watched(lambda: not alive(pool)))  # noqa: B023 - called at once
         until(watched(lambda: client.xlen(settings.keys.outcomes) == 0))
         assert learnt_counts(engine) == all_counted(number)
         assert client.xlen(settings.keys.dead) == 0
 
 
-def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
+def test_everything_killed_at_once(quick, log):
     """Redis too: what it acknowledged, and what lay in the spool, is learnt after the next start.
 
     And no process outlives the one that was killed, or the one that was stopped.
@@ -150,7 +138,7 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
         family = family_of(daemon)
         assert len(family) == 2  # Redis and the worker
         daemon.kill()
-        until(lambda: gone(family))
+        until(lambda: not alive(family))
     finally:
         daemon.kill()
         stop.set()
@@ -167,16 +155,14 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
         assert counts["rows"] == counts["counted"] == counts["with receipts"]
         assert counts["in patterns"] == counts["rows"] - len(spooled)
         family = family_of(daemon)
-    until(lambda: gone(family))
+    until(lambda: not alive(family))
     assert not quick.embedded_redis_socket.exists()
 
 
-def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: Path) -> None:
+def test_redis_away_while_agents_publish(quick, log, home):
     """Agents notice nothing and lose nothing; the worker finds its way back by itself."""
     outside = EmbeddedRedis(home / "outside", home / "outside.sock")
-    away = load_settings(
-        **quick.model_dump(exclude_unset=True) | {"redis_url": f"unix://{outside.socket}"}
-    )
+    away = changed(quick, redis_url=f"unix://{outside.socket}")
     publisher = Publisher(lambda: away)
     ids: list[str | None] = []
     slowest_call = longest_pause = 0.0
@@ -218,18 +204,13 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
         outside.stop()
 
 
-def test_redis_away_while_the_worker_holds_wake_ups(
-    quick: Settings, log: IO[bytes], home: Path
-) -> None:
+def test_redis_away_while_the_worker_holds_wake_ups(quick, log, home):
     """The worker holds as many wake-ups as it may, can do none of them, and reads on after that.
 
     Its children are stopped while it takes the wake-ups, and continue when Redis is away.
     """
     outside = EmbeddedRedis(home / "outside", home / "outside.sock")
-    away = load_settings(
-        **quick.model_dump(exclude_unset=True)
-        | {"redis_url": f"unix://{outside.socket}", "worker_concurrency": 1}
-    )
+    away = changed(quick, redis_url=f"unix://{outside.socket}", worker_concurrency=1)
     outside.start()
     try:
         with Daemon(away, log=log) as daemon, store_of(away) as engine:
@@ -270,7 +251,7 @@ def locked(url: str) -> Iterator[None]:
             holder.rollback()
 
 
-def test_the_database_locked(quick: Settings, log: IO[bytes]) -> None:
+def test_the_database_locked(quick, log):
     """Outcomes wait in the stream; the log says so once, and once that it is over."""
     url = quick.effective_database_url
     path = Path(log.name)
@@ -315,12 +296,12 @@ def outlast(
     assert len(log_lines(log, "database_unavailable")) == number
 
 
-def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
+def test_postgresql_locked_and_stopped(quick, log):
     """As with SQLite; and the same if the server is stopped for a while."""
     path = Path(log.name)
     with new_server() as server:
         url = server.get_uri()
-        settings = load_settings(**quick.model_dump(exclude_unset=True) | {"database_url": url})
+        settings = changed(quick, database_url=url)
         with Daemon(settings, log=log), store_of(settings) as engine:
 
             @contextlib.contextmanager
@@ -338,14 +319,11 @@ def test_postgresql_locked_and_stopped(quick: Settings, log: IO[bytes]) -> None:
     assert len(log_lines(path, "database_available_again")) == 2
 
 
-def test_workers_before_their_servers(quick: Settings, log: IO[bytes]) -> None:
+def test_workers_before_their_servers(quick, log):
     """Started before Redis and before the database can be reached, they recover by themselves."""
     folder = quick.home / "later"
     folder.write_text("in the way")
-    settings = load_settings(
-        **quick.model_dump(exclude_unset=True)
-        | {"database_url": f"sqlite:///{folder}/trackrecord.db"}
-    )
+    settings = changed(quick, database_url=f"sqlite:///{folder}/trackrecord.db")
     path = Path(log.name)
     server = EmbeddedRedis(quick.home / "redis", quick.embedded_redis_socket)
     with (

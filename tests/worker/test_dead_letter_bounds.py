@@ -41,7 +41,7 @@ def held_bytes(client: redis.Redis, settings: Settings) -> int:
     return sum(len(each.body) for each in read_letters(client, settings.keys))
 
 
-def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
+def test_the_oldest_of_too_many_go_and_are_counted(worker):
     """Also those that others have added, and however some were deleted meanwhile."""
     keys, client = worker.settings.keys, worker.redis
     with client.pipeline() as pipe:
@@ -65,7 +65,7 @@ def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
     assert int(client.hget(keys.counters, LETTERS_DROPPED) or 0) == 27
 
 
-def test_an_entry_that_is_refused_twice_is_one_letter(worker: Services) -> None:
+def test_an_entry_that_is_refused_twice_is_one_letter(worker):
     """By two workers, or again because the answer was lost when the connection broke."""
     keys, client = worker.settings.keys, worker.redis
     publish(client, worker.settings, b"nonsense")
@@ -80,7 +80,7 @@ def test_an_entry_that_is_refused_twice_is_one_letter(worker: Services) -> None:
     assert client.xlen(keys.outcomes) == 0
 
 
-def test_large_ones_go_sooner(worker: Services) -> None:
+def test_large_ones_go_sooner(worker):
     """All of them together have a size that they never pass; the newest stay."""
     keys, client = worker.settings.keys, worker.redis
     body = b"x" * (worker.settings.max_body_bytes - 100)
@@ -96,7 +96,7 @@ def test_large_ones_go_sooner(worker: Services) -> None:
     assert drop_excess(client, keys) == 0
 
 
-def test_an_entry_of_the_largest_body_stays_whole(worker: Services) -> None:
+def test_an_entry_of_the_largest_body_stays_whole(worker):
     """It can be replayed; so can one that was too large, after the limit was raised."""
     keys, client = worker.settings.keys, worker.redis
     body = b"x" * (2 * worker.settings.max_body_bytes)
@@ -118,7 +118,7 @@ def test_an_entry_of_the_largest_body_stays_whole(worker: Services) -> None:
     ],
     ids=["long value", "long name", "many fields", "names of ours"],
 )
-def test_what_is_larger_is_cut(worker: Services, fields: dict[str, str | bytes]) -> None:
+def test_what_is_larger_is_cut(worker, fields):
     """The list says from how much; what was cut cannot be replayed, and is left where it is."""
     keys, client = worker.settings.keys, worker.redis
     client.xadd(keys.outcomes, fields)  # type: ignore[arg-type] # its dict is invariant

@@ -6,14 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.worker.working import until
+from tests.worker.working import alive, until
 from trackrecord_worker.up.home_lock import note_pids, running_up, take_home
 from trackrecord_worker.up.service import install_service, service_of, uninstall_service
 
@@ -46,13 +46,7 @@ def command(home: Path) -> Iterator[Command]:
         run("down", at=each.name)
 
 
-def living(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Return the processes that have not ended: an ended one may wait for its parent."""
-    ended = (psutil.STATUS_ZOMBIE,)
-    return [each for each in processes if each.is_running() and each.status() not in ended]
-
-
-def test_it_goes_on_without_its_terminal_until_it_is_stopped(home: Path, command: Command) -> None:
+def test_it_goes_on_without_its_terminal_until_it_is_stopped(home, command):
     """A second start changes nothing; `down` waits until all has ended; a second one says no."""
     with Terminal("up", "--detach", columns=200, TRACKRECORD_HOME=str(home / "home")) as terminal:
         terminal.wait_for("stop it with `trackrecord down`")
@@ -73,13 +67,13 @@ def test_it_goes_on_without_its_terminal_until_it_is_stopped(home: Path, command
     assert (stopped.returncode, stopped.stdout) == (0, "")
     assert stopped.stderr.startswith(f"stopped in {home}/home (up {first.pid}, worker ")
     # They have let go of everything; the system may still be taking them apart.
-    until(lambda: not living((first, *family)))
+    until(lambda: not alive((first, *family)))
     assert "stopping" in (home / "home" / "up.log").read_text()
     nothing = command("down")
     assert (nothing.returncode, nothing.stderr) == (1, f"nothing runs in {home}/home\n")
 
 
-def test_two_homes_do_not_see_each_other(home: Path, command: Command) -> None:
+def test_two_homes_do_not_see_each_other(home, command):
     """Neither starts nor stops in the place of the other."""
     assert command("up", "--detach", "--no-http", at="one").returncode == 0
     assert command("up", "--detach", "--no-http", at="two").returncode == 0
@@ -88,7 +82,7 @@ def test_two_homes_do_not_see_each_other(home: Path, command: Command) -> None:
     assert running_up(home / "two") is not None
 
 
-def test_why_it_does_not_start_is_said_in_one_line_and_kept(home: Path, command: Command) -> None:
+def test_why_it_does_not_start_is_said_in_one_line_and_kept(home, command):
     """With its status: nobody is told that it is up. What it says later is in its log alone."""
     failed = command("up", "--detach", TRACKRECORD_REDIS_URL="redis://127.0.0.1:1/0")
     assert failed.returncode == 3
@@ -97,7 +91,7 @@ def test_why_it_does_not_start_is_said_in_one_line_and_kept(home: Path, command:
     assert line in (home / "home" / "up.log").read_text()
 
 
-def test_the_end_of_its_terminal_stops_it_in_order(home: Path) -> None:
+def test_the_end_of_its_terminal_stops_it_in_order(home):
     """One in the foreground; nothing of it is left."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` hands it on, ignored
     try:
@@ -112,10 +106,10 @@ def _stop_by_the_end_of_its_terminal(home: Path) -> None:
         family = psutil.Process(terminal.process.pid).children(recursive=True)
         terminal.process.send_signal(signal.SIGHUP)
         assert terminal.wait() == 0
-    until(lambda: living(family) == [])
+    until(lambda: alive(family) == [])
 
 
-def test_an_id_that_somebody_else_has_by_now_is_left_alone(home: Path, command: Command) -> None:
+def test_an_id_that_somebody_else_has_by_now_is_left_alone(home, command):
     """What holds the lock runs, and no number that an earlier one has left."""
     waits = [sys.executable, "-c", "input()"]
     with subprocess.Popen(waits, stdin=subprocess.PIPE) as sleeping:
@@ -138,7 +132,7 @@ def of_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return user
 
 
-def test_systemd_understands_its_unit(of_user: Path, tmp_path: Path) -> None:
+def test_systemd_understands_its_unit(of_user, tmp_path):
     """Where it cannot be reached, one line says what to type."""
     service = service_of(of_user / "home", "linux")
     left = install_service(service)
@@ -159,7 +153,7 @@ def test_systemd_understands_its_unit(of_user: Path, tmp_path: Path) -> None:
     assert service.path.name != service_of(tmp_path / "another", "linux").path.name
 
 
-def test_launchd_gets_a_property_list(of_user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launchd_gets_a_property_list(of_user, monkeypatch):
     """It runs this interpreter, again only after a failure, and keeps its own log."""
     monkeypatch.setenv("PATH", str(of_user))  # where there is a launchd, it is left alone
     service = service_of(of_user / "home", "darwin")

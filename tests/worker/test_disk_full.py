@@ -1,8 +1,6 @@
 """A disk that is full: `up` waits for room, and nothing that was taken is lost."""
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 from tests.support.dying import exit_code_of
 from tests.support.small_disk import fill
 from tests.worker.test_up import Up
-from tests.worker.working import body, publish, recorded_ids, until
+from tests.worker.working import body, command_line, publish, recorded_ids, until
 from trackrecord.process.folders import free_share
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
@@ -31,7 +29,7 @@ def settings(small_disk: Path, tmp_path: Path) -> Settings:
     )  # fmt: skip
 
 
-def test_up_waits_for_room(settings: Settings) -> None:
+def test_up_waits_for_room(settings):
     """The same `up` goes on, and says so; what was taken is learnt, from Redis or the spool."""
     running = Up(settings)
     taken: set[str] = set()
@@ -76,20 +74,14 @@ def test_up_waits_for_room(settings: Settings) -> None:
         running.end()
 
 
-def test_up_on_a_full_disk(settings: Settings) -> None:
+def test_up_on_a_full_disk(settings):
     """Ends with the one line that says so, whatever misses the room first; with room, it runs."""
     first = Up(settings)
     first.until_up()
     first.end()
     ballast = settings.home.parent / "ballast"
     fill(ballast)
-    refused = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", "up"],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    refused = command_line(settings, "up")
     assert refused.returncode == 3
     assert refused.stderr.splitlines()[-1] == (
         f"trackrecord: the disk of {settings.home} is full: make room, then start again"
@@ -100,7 +92,7 @@ def test_up_on_a_full_disk(settings: Settings) -> None:
     again.end()
 
 
-def test_where_the_spool_stands(home: Path, tmp_path: Path) -> None:
+def test_where_the_spool_stands(home, tmp_path):
     """In the home, or in a folder that is named; a child process gets the same one."""
     assert load_settings(home=home).spool_dir == home / "spool"
     settings = load_settings(home=home, spool_folder=str(tmp_path / "x"))
@@ -120,7 +112,7 @@ def _look_for_room(folder: Path) -> None:
     assert free_share(folder)[0] > 0
 
 
-def test_where_nothing_may_be_written_there_is_no_room() -> None:
+def test_where_nothing_may_be_written_there_is_no_room():
     """So that `up` waits for a home that is read-only for a while, as it waits for a full disk."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         assert exit_code_of(_look_for_room, Path(folder)) == 0

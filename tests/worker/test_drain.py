@@ -10,9 +10,9 @@ import pytest
 import redis
 from sqlalchemy import Engine, event, select, text
 
-from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
+from tests.worker.working import all_counted, body, changed, learnt_counts, publish, recorded_ids
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
@@ -31,9 +31,7 @@ def pending(client: redis.Redis, settings: Settings) -> int:
     return int(answer["pending"])
 
 
-def test_redis_waits_on_while_the_worker_does_not(
-    store_settings: Settings, client: redis.Redis
-) -> None:
+def test_redis_waits_on_while_the_worker_does_not(store_settings, client):
     """What comes then is neither lost nor read twice."""
     stream = OutcomeStream(client, store_settings.keys)
     stream.ensure_group()
@@ -48,9 +46,7 @@ def test_redis_waits_on_while_the_worker_does_not(
     assert pending(client, store_settings) == 3
 
 
-def test_the_database_is_asked_only_where_something_was_learnt(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_the_database_is_asked_only_where_something_was_learnt(worker, store_settings, client):
     """A wake-up every second costs it nothing; the task that was learnt is found at once."""
     asked: list[str] = []
     event.listen(worker.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
@@ -62,24 +58,7 @@ def test_the_database_is_asked_only_where_something_was_learnt(
         assert list(connection.execute(select(past_tasks.c.is_indexed)).scalars()) == [True]
 
 
-def test_the_same_outcome_twice(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """In one batch and in later ones: counted once."""
-    publish(client, store_settings, body(1), body(1), body(2))
-    done = worker.drain.run()
-    assert (done["recorded"], done["duplicates"]) == (2, 1)
-    publish(client, store_settings, body(2), body(1))
-    done = worker.drain.run()
-    assert (done["recorded"], done["duplicates"]) == (0, 2)
-    assert learnt_counts(engine) == all_counted(2)
-    with reading(engine) as connection:
-        assert all(connection.execute(select(outcomes.c.success)).scalars())
-
-
-def test_without_an_id_the_entry_is_the_id(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_without_an_id_the_entry_is_the_id(worker, store_settings, client, engine):
     """The same one when the entry is delivered again."""
     (entry_id,) = publish(client, store_settings, body(outcome_id=None))
     stream = OutcomeStream(client, store_settings.keys)
@@ -92,9 +71,7 @@ def test_without_an_id_the_entry_is_the_id(
     assert recorded_ids(engine) == {f"stream:{entry_id.decode()}"}
 
 
-def test_received_when_redis_took_it(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_received_when_redis_took_it(worker, store_settings, client, engine):
     """Not when the worker came to it; an entry with an id of the future is received now."""
     an_hour_ago = int((time.time() - 3600) * 1000)
     fields: Any = {"v": "1", "body": body(1)}
@@ -112,9 +89,7 @@ def test_received_when_redis_took_it(
     assert by_id["o2"].ended_at == by_id["o2"].received_at
 
 
-def test_what_was_read_and_not_learnt_is_tried_again(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_what_was_read_and_not_learnt_is_tried_again(worker, store_settings, client, engine):
     """First of all, by the same process, at its next drain."""
     publish(client, store_settings, *(body(n) for n in range(3)))
     lock = engine.connect()
@@ -135,49 +110,25 @@ def test_what_was_read_and_not_learnt_is_tried_again(
 
 
 def test_what_a_dead_worker_left_is_taken_over(
-    worker: Services, worker_of: WorkerOf, store_settings: Settings, client: redis.Redis,
-    engine: Engine,
-) -> None:  # fmt: skip
+    worker, worker_of, store_settings, client,
+    engine
+):  # fmt: skip
     """After the idle time, not before, and in as many batches as it takes."""
     publish(client, store_settings, *(body(n) for n in range(25)), b"bad")
     dead = OutcomeStream(client, store_settings.keys)
     dead.ensure_group()
     assert len(dead.read_new(100, None)) == 26
-    patient = worker_of(
-        load_settings(**store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 3600})
-    )
+    patient = worker_of(changed(store_settings, claim_idle_s=3600))
     assert patient.drain.take_over()["batches"] == 0
     time.sleep(2 * store_settings.claim_idle_s)
-    quick = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 10})
+    quick = changed(store_settings, batch_size=10)
     done = worker_of(quick).drain.take_over()
     assert (done["recorded"], done["refused"], done["batches"]) == (25, 1, 3)
     assert pending(client, store_settings) == 0
     assert learnt_counts(engine) == all_counted(25)
 
 
-def test_taking_over_what_is_learnt_already(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """A worker that died after the commit: its entries leave the stream, nothing counts twice."""
-    publish(client, store_settings, *(body(n) for n in range(5)))
-    stream = OutcomeStream(client, store_settings.keys)
-    stream.ensure_group()
-    entries = stream.read_new(100, None)
-    done = worker.drain.run()
-    stream.acknowledge = lambda ids: list(ids) and None  # type: ignore[method-assign]
-    worker.drain._background._stream = stream
-    assert worker.drain.learn_entries(entries, done)
-    del worker.drain
-    time.sleep(2 * store_settings.claim_idle_s)
-    taken = worker.drain.take_over()
-    assert (taken["recorded"], taken["duplicates"]) == (0, 5)
-    assert client.xlen(store_settings.keys.outcomes) == 0
-    assert learnt_counts(engine) == all_counted(5)
-
-
-def test_an_entry_that_was_deleted_by_hand(
-    worker: Services, store_settings: Settings, client: redis.Redis
-) -> None:
+def test_an_entry_that_was_deleted_by_hand(worker, store_settings, client):
     """While it was pending: it is forgotten, and holds up nothing."""
     ids = publish(client, store_settings, *(body(n) for n in range(3)))
     stream = OutcomeStream(client, store_settings.keys)
@@ -190,9 +141,7 @@ def test_an_entry_that_was_deleted_by_hand(
     assert pending(client, store_settings) == 0
 
 
-def test_consumers_that_are_gone_are_forgotten(
-    worker: Services, store_settings: Settings, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_consumers_that_are_gone_are_forgotten(worker, store_settings, client, monkeypatch):
     """Once they owe nothing; one that still owes entries is kept."""
     publish(client, store_settings, body(1))
     owing, free = (OutcomeStream(client, store_settings.keys) for _ in range(2))
@@ -210,22 +159,10 @@ def test_consumers_that_are_gone_are_forgotten(
     assert [each["pending"] for each in consumers] == [1]
 
 
-def test_the_stream_may_vanish(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """A flushed Redis has no consumer group; the next drain makes one."""
-    publish(client, store_settings, body(1))
-    worker.drain.run()
-    client.flushall()
-    publish(client, store_settings, body(2))
-    assert worker.drain.run()["recorded"] == 1
-    assert learnt_counts(engine) == all_counted(2)
-
-
-def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Settings,
-                                      client: redis.Redis) -> None:  # fmt: skip
+def test_a_long_backlog_wakes_another(worker_of, store_settings,
+                                      client):  # fmt: skip
     """Once in a drain; a short one wakes nobody."""
-    small = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 5})
+    small = changed(store_settings, batch_size=5)
     stages = worker_of(small)
     woken: list[int] = []
     stages.drain._wake_another = lambda: woken.append(1)
@@ -237,11 +174,9 @@ def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Setti
     assert woken == [1]
 
 
-def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: redis.Redis) -> None:
+def test_the_slice_ends(worker_of, store_settings, client):
     """A drain gives its process back after its slice, however much is waiting."""
-    small = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"batch_size": 1, "drain_slice_s": 0.3}
-    )
+    small = changed(store_settings, batch_size=1, drain_slice_s=0.3)
     stages = worker_of(small)
     publish(client, small, *(body(n) for n in range(3000)))
     done = stages.drain.run()
@@ -263,9 +198,7 @@ def refuse(engine: Engine, condition: str) -> None:
         )
 
 
-def test_what_the_database_refuses(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_what_the_database_refuses(worker, store_settings, client, engine):
     """Only that goes to the dead letters; the rest of its batch is learnt, once."""
     refuse(engine, "NEW.task_id = 't7'")
     publish(client, store_settings, *(body(n) for n in range(20)))
@@ -278,20 +211,7 @@ def test_what_the_database_refuses(
     assert not worker.outage.is_pausing
 
 
-def test_one_outcome_alone_that_the_database_refuses(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
-    """It does not block the stream."""
-    refuse(engine, "NEW.task_id = 't7'")
-    publish(client, store_settings, body(7))
-    assert worker.drain.run()["refused"] == 1
-    publish(client, store_settings, body(8))
-    assert worker.drain.run()["recorded"] == 1
-
-
-def test_an_outcome_that_the_database_refuses_once(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_an_outcome_that_the_database_refuses_once(worker, store_settings, client, engine):
     """What was wrong is over before it is blamed."""
     refusals = iter([True])
 
@@ -307,9 +227,7 @@ def test_an_outcome_that_the_database_refuses_once(
     assert learnt_counts(engine) == all_counted(1)
 
 
-def test_a_database_that_refuses_everything_is_away(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_a_database_that_refuses_everything_is_away(worker, store_settings, client, engine):
     """Nothing is the outcomes' fault then: they wait, and none goes to the dead letters."""
     with writing(engine) as connection:
         connection.exec_driver_sql("ALTER TABLE receipts RENAME TO mislaid")
@@ -325,9 +243,7 @@ def test_a_database_that_refuses_everything_is_away(
     assert learnt_counts(engine) == all_counted(20)
 
 
-def test_a_fault_of_ours_holds_up_nothing(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_a_fault_of_ours_holds_up_nothing(worker, store_settings, client, engine):
     """An outcome that cannot be scored, for an unforeseen reason, goes to the dead letters."""
 
     class Faulty(OutcomeScorer):
@@ -348,12 +264,8 @@ def test_a_fault_of_ours_holds_up_nothing(
 
 
 def test_the_log_says_how_many_patterns_changed_and_not_which(
-    worker: Services,
-    store_settings: Settings,
-    client: redis.Redis,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    worker, store_settings, client, capsys, caplog
+):
     """Their names would stay in the log after the project was forgotten."""
     caplog.set_level("INFO")
     plans = ["secret plan", "another secret"]

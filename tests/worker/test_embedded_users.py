@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis.roles import LEARNER, dangerous_samples
-from trackrecord.settings.settings import Settings
+from trackrecord.redis.roles import LEARNER, dangerous_samples, refusals
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -93,9 +91,7 @@ def replies(as_nobody: list[str], place: object, *commands: str) -> list[str]:
     return (done.stdout or done.stderr).splitlines()
 
 
-def test_another_user_of_the_machine_writes_no_file(
-    on_port: EmbeddedRedis, as_nobody: list[str], home: Path, port: int
-) -> None:
+def test_another_user_of_the_machine_writes_no_file(on_port, as_nobody, home, port):
     """Without the password nothing is answered: no key of theirs gets into a folder of ours."""
     folder = home / ".ssh"
     folder.mkdir(mode=0o700)
@@ -115,9 +111,7 @@ def test_another_user_of_the_machine_writes_no_file(
         assert client.keys("*") == []
 
 
-def test_the_passwords_are_their_owners_alone(
-    on_port: EmbeddedRedis, as_nobody: list[str], home: Path
-) -> None:
+def test_the_passwords_are_their_owners_alone(on_port, as_nobody, home):
     """Another user opens neither the files nor the socket, and sees no password in a command."""
     assert replies(as_nobody, home / "redis.sock", "PING") == ["PermissionError"]
     secrets = [password_file(home / "redis", user) for user in (DEFAULT_USER, ADMIN_USER)]
@@ -136,9 +130,7 @@ def test_the_passwords_are_their_owners_alone(
 
 
 @pytest.mark.parametrize("has_port", [False, True])
-def test_programs_of_the_same_user_find_the_password(
-    home: Path, settings: Settings, port: int, *, has_port: bool
-) -> None:
+def test_programs_of_the_same_user_find_the_password(home, settings, port, *, has_port):
     """Agents, workers and Celery; on the socket alone `redis-cli` needs none."""
     with EmbeddedRedis(home / "redis", home / "redis.sock", port=port if has_port else 0):
         for client in (agent_client(settings), worker_client(settings)):
@@ -156,9 +148,7 @@ def test_programs_of_the_same_user_find_the_password(
                 assert plain.xlen(settings.keys.outcomes) == 2
 
 
-def test_an_agent_that_runs_already_finds_a_new_password(
-    home: Path, settings: Settings, port: int
-) -> None:
+def test_an_agent_that_runs_already_finds_a_new_password(home, settings, port):
     """A client of a server without a password goes on when the next server needs one."""
     with agent_client(settings) as client:
         with pytest.raises(redis.ConnectionError):
@@ -170,9 +160,7 @@ def test_an_agent_that_runs_already_finds_a_new_password(
 
 
 @pytest.mark.parametrize("has_port", [False, True])
-def test_nobody_but_the_admin_can_take_the_server_over(
-    home: Path, settings: Settings, port: int, *, has_port: bool
-) -> None:
+def test_nobody_but_the_admin_can_take_the_server_over(home, settings, port, *, has_port):
     """Not even the owner's own programs, unless they take the admin's password."""
     samples = dangerous_samples("trackrecord") | {"bgrewriteaof": ("BGREWRITEAOF",)}
     with EmbeddedRedis(home / "redis", home / "redis.sock", port=port if has_port else 0) as server:
@@ -187,7 +175,7 @@ def test_nobody_but_the_admin_can_take_the_server_over(
         assert server.is_answering()
 
 
-def test_passwords_are_made_once(home: Path) -> None:
+def test_passwords_are_made_once(home):
     """They stay, unless another user could have read them or they are none."""
     files = [password_file(home / "redis", user) for user in (DEFAULT_USER, ADMIN_USER)]
 
@@ -206,9 +194,7 @@ def test_passwords_are_made_once(home: Path) -> None:
     assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
 
 
-def test_a_restart_forgets_neither_what_is_pending_nor_when_keys_expire(
-    home: Path, settings: Settings
-) -> None:
+def test_a_restart_forgets_neither_what_is_pending_nor_when_keys_expire(home, settings):
     """Redis carries out its file as the default user: what stands in a transaction there, too."""
     with EmbeddedRedis(home / "redis", home / "redis.sock") as server:
         with agent_client(settings) as client:

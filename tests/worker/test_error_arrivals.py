@@ -1,30 +1,18 @@
 """Errors of tasks in flight that come on the stream, and what a retry in any language reads."""
 
-import subprocess
 from hashlib import sha256
 from itertools import permutations
 
 import msgspec
 
+from tests.worker.working import add
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis.keys import CONSUMER_GROUP
 
 FAILED = {"task_id": "build", "error_id": "e1", "message": "Type error in src/auth.ts"}
 RESOLVED = {"task_id": "build", "error_id": "e1", "report": "resolved"}
-
-
-def as_sent(error):
-    """An error as JSON, where it is not bytes already."""
-    return error if isinstance(error, bytes) else msgspec.json.encode(error)
-
-
-def tell(client, settings, *errors):
-    """As any language can."""
-    for each in errors:
-        client.xadd(settings.keys.outcomes, {"v": "1", "error": as_sent(each)})
 
 
 def in_flight(client, settings, project="default"):
@@ -46,7 +34,7 @@ def test_an_error_is_recorded_and_read_by_every_language(worker, store_settings,
         **FAILED, "tool_name": "typecheck", "context": "After adding OAuth types",
         "stack_trace": "auth.ts:1", "timestamp": "2024-12-12T10:30:00Z",
     }  # fmt: skip
-    tell(client, store_settings, told)
+    add(client, store_settings, "error", told)
     assert worker.drain.run()["errors"] == 1
     task = in_flight(client, store_settings).read("build")
     (error,) = task.errors
@@ -66,7 +54,7 @@ def test_doubled_entries_count_once(worker, store_settings, client):
     """In one batch and across batches: errors, resolutions and ends of attempts."""
     ended = {"task_id": "build", "report": "ended", "attempt_id": "a1", "success": False}
     for _ in range(2):
-        tell(client, store_settings, FAILED, FAILED, ended, ended)
+        add(client, store_settings, "error", FAILED, FAILED, ended, ended)
         worker.drain.run()
     task = in_flight(client, store_settings).read("build")
     assert (task.stats.total, task.strikes) == (1, 1)
@@ -78,9 +66,10 @@ def test_reordered_entries_end_the_same(worker, store_settings, client):
     entries = [FAILED, RESOLVED, other, RESOLVED]
     orders = {f"build-{number}": order for number, order in enumerate(permutations(range(4)))}
     for place in range(4):
-        tell(
+        add(
             client,
             store_settings,
+            "error",
             *({**entries[order[place]], "task_id": task} for task, order in orders.items()),
         )
         worker.drain.run()
@@ -98,10 +87,10 @@ def test_a_success_ends_what_was_in_the_way(worker, store_settings, client):
         {"task_id": "build", "report": "ended", "attempt_id": f"a{number}", "success": False}
         for number in range(3)
     ]
-    tell(client, store_settings, FAILED, *ends)
+    add(client, store_settings, "error", FAILED, *ends)
     worker.drain.run()
     assert "Three Strikes" in retry_of(client, "build")["en"]
-    tell(client, store_settings, {"task_id": "build", "report": "ended", "success": True})
+    add(client, store_settings, "error", {"task_id": "build", "report": "ended", "success": True})
     worker.drain.run()
     assert retry_of(client, "build")["en"] == ""
     assert in_flight(client, store_settings).read("build").stats.unresolved == 0
@@ -114,14 +103,14 @@ def test_without_an_id_the_entry_has_one(worker, store_settings, client):
     worker.drain.run()
     (error,) = in_flight(client, store_settings).read("build").errors
     assert error.id == f"stream:{entry.decode()}"
-    tell(client, store_settings, {**RESOLVED, "error_id": error.id})
+    add(client, store_settings, "error", {**RESOLVED, "error_id": error.id})
     worker.drain.run()
     assert in_flight(client, store_settings).read("build").unresolved == ()
 
 
 def test_what_others_record_is_in_the_text_too(worker, store_settings, client):
     """Python records straight into Redis; a resolution by id alone finds an id of any form."""
-    tell(client, store_settings, FAILED)
+    add(client, store_settings, "error", FAILED)
     worker.drain.run()
     store = in_flight(client, store_settings)
     report = error_report("build", "timeout", "timed out")
@@ -137,7 +126,7 @@ def test_what_others_record_is_in_the_text_too(worker, store_settings, client):
 
 def test_what_waits_for_room_counts_once(worker, store_settings, client):
     """While Redis has no room for an error, it stays pending and counts as nothing."""
-    tell(client, store_settings, {"task_id": "t", "message": "it failed"})
+    add(client, store_settings, "error", {"task_id": "t", "message": "it failed"})
     client.xadd(store_settings.keys.outcomes, {"v": "1", "recall": b'{"memories":["m"]}'})
     client.config_set("maxmemory", 1)
     try:
@@ -151,7 +140,7 @@ def test_what_waits_for_room_counts_once(worker, store_settings, client):
 
 def test_the_text_leaves_redis_with_the_task(worker, store_settings, client):
     """And so does what was noted of it, when another task takes its place."""
-    tell(client, store_settings, FAILED)
+    add(client, store_settings, "error", FAILED)
     worker.drain.run()
     digest = sha256(b"build").hexdigest()
     key = f"trackrecord:in-flight:retry:{digest}:default"
@@ -163,75 +152,17 @@ def test_the_text_leaves_redis_with_the_task(worker, store_settings, client):
     assert not client.exists(key)
 
 
-def test_killed_between_recording_and_writing_the_text(worker, store_settings, client):
-    """The task is noted as changed until its text is written, so the next worker writes it."""
-    in_flight(client, store_settings).write(error_report("build", "timeout", "timed out"))
-    assert retry_of(client, "build") == {}
-    assert client.scard(store_settings.keys.changed_tasks) == 1
-    worker.retry_texts.refresh()
-    assert "timed out" in retry_of(client, "build")["en"]
-    assert client.scard(store_settings.keys.changed_tasks) == 0
-
-
-def test_killed_before_the_entry_was_acknowledged(worker_of, store_settings, client):
-    """It stays pending, is taken over by another worker, and counts once."""
-    tell(client, store_settings, FAILED)
-    stream = store_settings.keys.outcomes
-    client.xgroup_create(stream, CONSUMER_GROUP, id="0")
-    ((_, read),) = client.xreadgroup(CONSUMER_GROUP, "a-dead-worker", {stream: ">"})
-    assert len(read) == 1
-    heir = worker_of(store_settings.model_copy(update={"claim_idle_s": 0.0}))
-    heir.drain.take_over()
-    heir.drain.take_over()
-    assert in_flight(client, store_settings).read("build").stats.total == 1
-    assert client.xlen(store_settings.keys.outcomes) == 0
-
-
-# What cannot be taken, and the reason.
-BAD = [
-    (b"{", "invalid error"), (b"[]", "invalid error"), ({}, "task_id"),
-    ({"task_id": "t"}, "message"), ({"task_id": "t", "message": 7}, "message"),
-    ({"task_id": "t", "message": "m", "type": "odd-value"}, "Not one of the allowed values"),
-    ({"task_id": "t", "report": "resolved"}, "error_id"),
-    ({"task_id": "t", "report": "ended"}, "success"),
-    ({"task_id": "t", "message": "m", "error_id": "a b"}, "error_id"),
-    ({"task_id": "t", "message": "m", "error_id": "a\n"}, "error_id"),
-    ({"task_id": "t", "message": "m", "timestamp": "2024-01-01T00:00:00"}, "offset"),
-    ({"task_id": "", "message": "m"}, "task_id"),
-    ({"task_id": "t", "message": "m" * 5000}, "4096 are allowed"),
-]  # fmt: skip
-
-
-def test_bad_ones_are_dead_letters(worker, store_settings, client):
-    """With a reason that repeats nothing of the content, and they stop nothing else."""
-    tell(client, store_settings, FAILED, *(error for error, _ in BAD), {**FAILED, "error_id": "e2"})
-    done = worker.drain.run()
-    assert (done["errors"], done["refused"]) == (2, len(BAD))
-    letters = client.xrange(store_settings.keys.dead)
-    for (error, reason), (_, letter) in zip(BAD, letters, strict=True):
-        assert reason in letter[b"reason"].decode(), error
-        assert b"odd-value" not in letter[b"reason"]
-        assert letter[b"error"] == as_sent(error)
-
-
 def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, client):
     """Beyond as many as a task may have errors they become dead letters."""
     rules = ErrorRules(max_per_task=2, max_per_project=100)
     small = store_settings.model_copy(update={"errors": rules})
-    tell(client, small, *({**RESOLVED, "error_id": f"never-{number}"} for number in range(3)))
+    add(
+        client,
+        small,
+        "error",
+        *({**RESOLVED, "error_id": f"never-{number}"} for number in range(3)),
+    )
     done = worker_of(small).drain.run()
     assert (done["errors"], done["refused"]) == (2, 1)
     ((_, letter),) = client.xrange(small.keys.dead)
     assert b"resolved" in letter[b"reason"]
-
-
-def test_the_shell_of_the_documentation_reads_it(worker, store_settings, client):
-    """The digest of the key is what sha256sum prints."""
-    tell(client, store_settings, FAILED)
-    worker.drain.run()
-    ran = subprocess.run(
-        ["/bin/sh", "-c", "printf %s build | sha256sum | cut -d' ' -f1"],
-        capture_output=True, check=True, text=True,
-    )  # fmt: skip
-    key = f"trackrecord:in-flight:retry:{ran.stdout.strip()}:default"
-    assert b"Type error" in client.hget(key, "en")

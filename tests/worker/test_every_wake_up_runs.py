@@ -253,13 +253,13 @@ EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
 
 
 @pytest.mark.parametrize("task", [job.name for job in JOBS])
-def test_the_job_has_its_effect(worker: Wakened, task: str) -> None:
+def test_the_job_has_its_effect(worker, task):
     """The task of its name does in a worker process what it is there for."""
     is_done = EFFECTS[task](worker)
     worker.wake_until(is_done, task)
 
 
-def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
+def test_one_process_does_it_all_by_itself(tmp_path):
     """The worker of one machine, with a pool of threads; it consolidates: a night was missed."""
     log = tmp_path / "log"
     with servers() as (settings, *others):
@@ -276,7 +276,7 @@ def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
     assert "raised unexpected" not in log.read_text()
 
 
-def test_a_job_that_fails_does_not_hold_up_the_others(worker: Wakened) -> None:
+def test_a_job_that_fails_does_not_hold_up_the_others(worker):
     """Nor does one that this version does not know."""
     kind = worker.settings.keys.dead
     worker.client.delete(kind)
@@ -290,7 +290,7 @@ def test_a_job_that_fails_does_not_hold_up_the_others(worker: Wakened) -> None:
         worker.client.delete(kind)
 
 
-def test_every_task_is_known(worker: Wakened) -> None:
+def test_every_task_is_known(worker):
     """To the worker, so that none that beat sends is refused; remote control says so."""
     inspect = create_app(worker.settings).control.inspect(timeout=5, limit=1)
     known: set[str] = set()

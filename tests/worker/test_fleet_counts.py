@@ -11,7 +11,6 @@ from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings.settings import Settings
 from trackrecord_worker import jobs
 from trackrecord_worker.learning.outage import DatabaseOutage, RedisOutage
-from trackrecord_worker.services import Services
 
 
 @pytest.fixture
@@ -20,20 +19,7 @@ def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]
     return lambda: counts_of([client.hmget(settings.keys.counters, all_fields())])
 
 
-def test_what_a_dead_worker_left_is_counted_once(
-    worker: Services, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
-    """The entries that were learnt but not acknowledged are duplicates when they come again."""
-    publish(client, worker.settings, body(1))
-    publish(client, worker.settings, body(1))
-    worker.drain.run()
-    worker.drain.run()
-    assert counts().entries["recorded"] == 1
-
-
-def test_an_outage_of_the_database_is_one(
-    settings: Settings, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
+def test_an_outage_of_the_database_is_one(settings, client, counts):
     """However many processes notice it, and however often it is logged."""
     keys = settings.keys
     first, second = DatabaseOutage(client, keys, 10.0), DatabaseOutage(client, keys, 10.0)
@@ -47,9 +33,7 @@ def test_an_outage_of_the_database_is_one(
     assert counts().outages == {"database": 2, "redis": 0}
 
 
-def test_an_outage_of_redis_is_one(
-    settings: Settings, client: redis.Redis, counts: Callable[[], FleetCounts]
-) -> None:
+def test_an_outage_of_redis_is_one(settings, client, counts):
     """It is counted once it is over, by the process that notices first."""
     first, second = RedisOutage(client, settings.keys), RedisOutage(client, settings.keys)
     first.begin()
@@ -66,12 +50,7 @@ def test_an_outage_of_redis_is_one(
     assert counts().outages["redis"] == 2
 
 
-def test_consolidations_are_counted_by_how_they_end(
-    worker_of: Callable[[Settings], Services],
-    settings: Settings,
-    client: redis.Redis,
-    counts: Callable[[], FleetCounts],
-) -> None:
+def test_consolidations_are_counted_by_how_they_end(worker_of, settings, client, counts):
     """A run that the database ends counts as failed."""
     worker = worker_of(settings)
     publish(client, settings, body(1))

@@ -1,9 +1,8 @@
 """Hints arrive on the stream, given or not; what became of the failures is counted."""
 
-import msgspec
 import pytest
 
-from tests.worker.working import body
+from tests.worker.working import add, body
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.store.advice.hints import read_hint_effect, read_hints
@@ -46,11 +45,9 @@ def run(number, session, *, passes, success=None):
     )  # fmt: skip
 
 
-def add(client, settings, hints=(), runs=()):
-    for each in runs:
-        client.xadd(settings.keys.outcomes, {"v": "1", "body": each})
-    for each in hints:
-        client.xadd(settings.keys.outcomes, {"v": "1", "hint": msgspec.json.encode(each)})
+def add_all(client, settings, hints=(), runs=()):
+    add(client, settings, "body", *runs)
+    add(client, settings, "hint", *hints)
 
 
 def effect_of(engine):
@@ -62,9 +59,9 @@ def effect_of(engine):
 def test_a_hint_is_recorded_once(worker, store_settings, client, engine):
     """By its own id; one that is wrong goes to the dead letters."""
     given = hint("s1", given=True)
-    add(client, store_settings, [given, given, hint("s1", given=False, agent="a")])
+    add_all(client, store_settings, [given, given, hint("s1", given=False, agent="a")])
     done = worker.drain.run()
-    add(client, store_settings, [given, given | {"probability": 2}])
+    add_all(client, store_settings, [given, given | {"probability": 2}])
     worker.drain.run()
     with reading(engine) as connection:
         found = read_hints(connection, project_id_of(connection, "default"))
@@ -81,10 +78,10 @@ def test_what_became_of_each_failure_is_read_from_its_session(
     """In whatever order both arrive; a session that is not on record yet is waited for."""
     hints = [hint("s0", given=True), hint("s1", given=False), hint("away", given=True)]
     runs = [run(0, "s0", passes=True, success=True), run(1, "s1", passes=False)]
-    add(client, store_settings, hints)
+    add_all(client, store_settings, hints)
     worker.drain.run()
     assert (effect_of(engine).points, effect_of(engine).waiting) == (3, 3)
-    add(client, store_settings, runs=runs)
+    add_all(client, store_settings, runs=runs)
     worker.drain.run()
     found = effect_of(engine)
     assert (found.points, found.waiting) == (3, 1)
@@ -98,8 +95,8 @@ def test_what_was_not_left_to_chance_counts_for_no_trial(
     worker, store_settings, client, engine, probability
 ):
     """As without consent, or where it is recorded only."""
-    add(client, store_settings, [hint("s0", given=bool(probability), probability=probability)])
-    add(client, store_settings, runs=[run(0, "s0", passes=True)])
+    add_all(client, store_settings, [hint("s0", given=bool(probability), probability=probability)])
+    add_all(client, store_settings, runs=[run(0, "s0", passes=True)])
     worker.drain.run()
     assert effect_of(engine).points == 0
 
@@ -112,7 +109,7 @@ def test_hints_that_hurt_are_said_to(worker, store_settings, client, engine):
         fails = number % 10 < (8 if given else 2)
         hints.append(hint(f"s{number}", given=given))
         runs.append(run(number, f"s{number}", passes=not fails))
-    add(client, store_settings, hints, runs)
+    add_all(client, store_settings, hints, runs)
     worker.drain.run()
     worker.adviser.advise("default")
     assert RankingsReader(store_settings).moments("default").points == 200

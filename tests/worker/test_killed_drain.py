@@ -2,19 +2,14 @@
 
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-import redis
-from sqlalchemy import Engine
 
 from tests.support.dying import exit_code_of
 from tests.worker.dying_drain import drain_until
 from tests.worker.working import all_counted, body, learnt_counts, publish
 from trackrecord.prompt.documents.rankings_document import decode_document
-from trackrecord.settings.settings import Settings
-from trackrecord_worker.services import Services
 
 OUTCOMES = 200
 
@@ -23,13 +18,7 @@ pytestmark = pytest.mark.faults
 
 # The statements: 2 is within the batch's transaction, 8 after its outcomes were inserted.
 @pytest.mark.parametrize("point", ["2", "8", "commit", "acknowledge", "acknowledged", "refresh"])
-def test_killed_while_it_learns(
-    point: str,
-    store_settings: Settings,
-    client: redis.Redis,
-    engine: Engine,
-    worker_of: Callable[[Settings], Services],
-) -> None:
+def test_killed_while_it_learns(point, store_settings, client, engine, worker_of):
     """The next worker finishes: each outcome once, each bad body once among the dead letters."""
     publish(client, store_settings, *(body(n) for n in range(OUTCOMES)), b"bad", b"worse")
     assert exit_code_of(drain_until, point, store_settings) == -signal.SIGKILL

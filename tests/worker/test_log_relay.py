@@ -2,7 +2,6 @@
 
 import io
 import os
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ NOISE = b'{"event": "bye", "level": "info"}\n[1, 2]\n\xff\n'
         (b"ValueError: " + b"x" * 1000, "ValueError: " + "x" * 288),
     ],
 )  # fmt: skip
-def test_the_last_complaint(said: bytes, complaint: str) -> None:
+def test_the_last_complaint(said, complaint):
     """The last line of a traceback, or the cause of the last error in the log; all is handed on."""
     reader, writer = os.pipe()
     target = io.BytesIO()
@@ -42,7 +41,7 @@ def test_the_last_complaint(said: bytes, complaint: str) -> None:
     assert target.getvalue() == said
 
 
-def test_a_log_is_bounded_and_inert(tmp_path: Path) -> None:
+def test_a_log_is_bounded_and_inert(tmp_path):
     """The file of `up` goes over into one other file, and holds nothing that steers a terminal."""
     log = LogFile(tmp_path / "up.log", largest=1000)
     for number in range(100):

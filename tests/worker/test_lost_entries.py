@@ -4,14 +4,12 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine
 
 from tests.support.redis_binary import find_servers
 from tests.worker.working import body, publish, recorded_ids
 from trackrecord.redis.stream_removal import count_lost
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings.settings import Settings
-from trackrecord_worker.services import Services
 
 KNOWS_ADDED = find_servers()[0].version.number >= (7, 0, 0)
 LAST = 2**64 - 1
@@ -22,9 +20,7 @@ def lost(client: redis.Redis, settings: Settings) -> int:
 
 
 @pytest.mark.skipif(not KNOWS_ADDED, reason="the server does not say how many were ever added")
-def test_what_others_take_out_is_counted(
-    worker: Services, settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_what_others_take_out_is_counted(worker, settings, client, engine):
     """By XADD's own MAXLEN; what workers learn, refuse or find forgotten is not lost."""
     worker.drain.run()
     publish(client, settings, body(1), b"no outcome", body(2))
@@ -43,9 +39,7 @@ def test_what_others_take_out_is_counted(
 
 
 @pytest.mark.parametrize("entry_id", [f"{LAST}-{LAST}", f"{LAST - 9}-0", "99999999999999-5"])
-def test_ids_that_ran_ahead_are_set_back(
-    worker: Services, settings: Settings, client: redis.Redis, engine: Engine, entry_id: str
-) -> None:
+def test_ids_that_ran_ahead_are_set_back(worker, settings, client, engine, entry_id):
     """Else nothing could be added any more; what comes then is learnt."""
     worker.drain.run()
     stream = settings.keys.outcomes

@@ -1,7 +1,6 @@
 """What the log says of a database that is away: once that it is, once that it is over."""
 
 import threading
-from collections.abc import Callable
 
 import redis
 from structlog.testing import capture_logs
@@ -12,14 +11,13 @@ from trackrecord_worker import jobs
 from trackrecord_worker.job_table import BY_NAME, DRAIN
 from trackrecord_worker.learning.outage import DatabaseOutage
 from trackrecord_worker.services import Services
-from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 def outage(client: redis.Redis, settings: Settings) -> DatabaseOutage:
     return DatabaseOutage(client, settings.keys, 10.0)
 
 
-def test_one_fleet_says_it_once(settings: Settings, client: redis.Redis) -> None:
+def test_one_fleet_says_it_once(settings, client):
     """However many processes notice, and however often."""
     first, second = outage(client, settings), outage(client, settings)
     with capture_logs() as lines:
@@ -35,7 +33,7 @@ def test_one_fleet_says_it_once(settings: Settings, client: redis.Redis) -> None
     ]
 
 
-def test_a_successor_says_that_it_is_over(settings: Settings, client: redis.Redis) -> None:
+def test_a_successor_says_that_it_is_over(settings, client):
     """The worker that noticed did not live to see the end; the next outage is said again."""
     with capture_logs() as lines:
         outage(client, settings).begin("away")
@@ -49,7 +47,7 @@ def test_a_successor_says_that_it_is_over(settings: Settings, client: redis.Redi
     ]
 
 
-def test_a_process_that_worked_before_says_it_too(settings: Settings, client: redis.Redis) -> None:
+def test_a_process_that_worked_before_says_it_too(settings, client):
     """The one that noticed the outage may find nothing to do for a long time after it."""
     first, second = outage(client, settings), outage(client, settings)
     second.end()
@@ -62,7 +60,7 @@ def test_a_process_that_worked_before_says_it_too(settings: Settings, client: re
     ]
 
 
-def test_pauses_grow_to_a_limit(settings: Settings, client: redis.Redis) -> None:
+def test_pauses_grow_to_a_limit(settings, client):
     """And start small again after the database worked."""
     state = DatabaseOutage(client, settings.keys, 3.0)
     pauses = []
@@ -82,7 +80,7 @@ def drain(worker: Services) -> None:
     jobs.carry_out(BY_NAME[DRAIN], worker, begun=lambda: None)
 
 
-def test_a_master_that_was_demoted_is_away(worker: Services, redis_server: EmbeddedRedis) -> None:
+def test_a_master_that_was_demoted_is_away(worker, redis_server):
     """In a failover it may be a replica already: that is no fault of ours."""
     with redis_server.client() as admin:
         admin.replicaof("127.0.0.1", 1)
@@ -97,9 +95,7 @@ def test_a_master_that_was_demoted_is_away(worker: Services, redis_server: Embed
     assert lines == []
 
 
-def test_a_master_that_is_demoted_while_a_worker_waits(
-    worker_of: Callable[[Settings], Services], settings: Settings, redis_server: EmbeddedRedis
-) -> None:
+def test_a_master_that_is_demoted_while_a_worker_waits(worker_of, settings, redis_server):
     """It ends the read with an error of its own: that is no fault of ours either."""
     worker = worker_of(settings.model_copy(update={"drain_block_s": 60.0, "drain_slice_s": 60.0}))
 

@@ -39,9 +39,7 @@ def trackrecord(
     return call
 
 
-def test_what_two_hundred_runs_teach(
-    settings: Settings, trackrecord: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_what_two_hundred_runs_teach(settings, trackrecord, tmp_path):
     """Through the stream and a real worker; a second time changes nothing."""
     runs = tmp_path / "runs.jsonl"
     runs.write_text("".join(f"{json.dumps(each.fields)}\n" for each in read_tau_bench(RUNS)))

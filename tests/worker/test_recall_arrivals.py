@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from sqlalchemy import text, update
 
+from tests.worker.working import add
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.resources.experience.memories import list_memories, show_memory
 from trackrecord.store.database.engine import reading, writing
@@ -43,12 +44,10 @@ def remembered(worker, store_settings, client, engine):
     return clocks
 
 
-def add(client, settings, *bodies, received_at=None):
-    """As any language can; received when Redis says so."""
-    for number, (kind, each) in enumerate(bodies):
-        data = each if isinstance(each, bytes) else msgspec.json.encode(each)
-        entry = "*" if received_at is None else f"{int(received_at * 1000)}-{number}"
-        client.xadd(settings.keys.outcomes, {"v": "1", kind: data}, id=entry)
+def add_all(client, settings, *bodies):
+    """Each of its kind."""
+    for kind, each in bodies:
+        add(client, settings, kind, each)
 
 
 def recall(*names, **more):
@@ -72,7 +71,7 @@ def test_what_is_handed_out_decays_from_that_day_on(
     """By a task's exposure, and without a task; other memories age on."""
     trust = {each.id: each.effective_confidence for each in listed(engine, store_settings)}
     assert max(trust.values()) < 0.25
-    add(client, store_settings, how("cache"))
+    add_all(client, store_settings, how("cache"))
     worker.drain.run()
     assert remembered() == {"cache": TODAY, "port": None}
     assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
@@ -84,13 +83,13 @@ def test_what_is_handed_out_decays_from_that_day_on(
 def test_once_a_day_at_most(worker, store_settings, client, engine, remembered):
     """In one batch or later, by recalls and exposures alike; the next day counts again."""
     yesterday = {"at": TODAY - DAY + 60}
-    add(client, store_settings, *[recall("cache", "cache", **yesterday)] * 3)
+    add_all(client, store_settings, *[recall("cache", "cache", **yesterday)] * 3)
     worker.drain.run()
-    add(client, store_settings, recall("cache", at=TODAY - 1), exposure("cache", **yesterday))
+    add_all(client, store_settings, recall("cache", at=TODAY - 1), exposure("cache", **yesterday))
     worker.drain.run()
     assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
     assert remembered()["cache"] == TODAY - DAY
-    add(client, store_settings, exposure("cache"))
+    add_all(client, store_settings, exposure("cache"))
     worker.drain.run()
     assert remembered()["cache"] == TODAY
 
@@ -99,24 +98,26 @@ def test_in_any_order(worker, store_settings, client, remembered):
     """Days that arrive in another order, in one batch or several, end alike."""
     days = [recall("cache", at=TODAY - n * DAY) for n in (3, 5, 1)]
     for order in itertools.permutations(days):
-        add(client, store_settings, *order)
+        add_all(client, store_settings, *order)
     worker.drain.run()
     for day in days:
-        add(client, store_settings, day)
+        add_all(client, store_settings, day)
         worker.drain.run()
     assert remembered() == {"cache": TODAY - DAY, "port": None}
 
 
 def test_what_was_withheld_was_not_handed_out(worker, store_settings, client, remembered):
     """A task of the control arm got nothing."""
-    add(client, store_settings, exposure("cache", withheld=True, holdout=0.5))
+    add_all(client, store_settings, exposure("cache", withheld=True, holdout=0.5))
     worker.drain.run()
     assert remembered() == {"cache": None, "port": None}
 
 
 def test_a_clock_that_is_ahead_counts_as_now(worker, store_settings, client, remembered):
     """No memory is of the future."""
-    add(client, store_settings, recall("cache", at=TODAY + 400 * DAY), exposure("port", at=1e12))
+    add_all(
+        client, store_settings, recall("cache", at=TODAY + 400 * DAY), exposure("port", at=1e12)
+    )
     worker.drain.run()
     assert remembered() == {"cache": TODAY, "port": TODAY}
 
@@ -125,7 +126,7 @@ def test_unknown_memories_and_projects_are_passed(
     worker, store_settings, client, engine, remembered
 ):
     """And no project comes of it; another project's memory of that name stays as it is."""
-    add(client, store_settings, recall("nope", "cache"), recall("cache", project="elsewhere"))
+    add_all(client, store_settings, recall("nope", "cache"), recall("cache", project="elsewhere"))
     done = worker.drain.run()
     assert (done["recalls"], done["refused"]) == (2, 0)
     assert remembered() == {"cache": TODAY, "port": None}
@@ -133,48 +134,12 @@ def test_unknown_memories_and_projects_are_passed(
         assert connection.execute(text("SELECT count(*) FROM projects")).scalar() == 1
 
 
-# What cannot be taken, and the reason.
-BAD = [
-    (b"{", "invalid recall"), (b"[]", "invalid recall"), (b"\xff", "invalid recall"),
-    ({}, "memories"), ({"memories": "cache"}, "memories"), ({"memories": [""]}, "memories"),
-    ({"memories": ["a\0"]}, "NUL"), ({"memories": ["x" * 129]}, "memories"),
-    ({"memories": ["x"], "at": -1}, "at"), ({"memories": ["x"], "project": ""}, "project"),
-    ({"memories": ["x"] * 1001}, "1001 memories, 1000 are allowed"),
-    ({"memories": ["x" * 100] * 60}, "4096 are allowed"),
-]  # fmt: skip
-
-
-def test_bad_ones_are_dead_letters(worker, store_settings, client, remembered):
-    """With the reason and the original, and they stop nothing else."""
-    add(client, store_settings, *(("recall", body) for body, _ in BAD), recall("cache"))
-    worker.drain.run()
-    assert remembered()["cache"] == TODAY
-    letters = client.xrange(store_settings.keys.dead)
-    for (body, reason), (_, letter) in zip(BAD, letters, strict=True):
-        assert reason in letter[b"reason"].decode(), body
-        assert letter[b"recall"] == (body if isinstance(body, bytes) else msgspec.json.encode(body))
-
-
-def test_killed_between_learning_and_acknowledging(
-    worker, worker_of, store_settings, client, engine, remembered
-):
-    """The entries are delivered again, to another worker, and change nothing more."""
-    add(client, store_settings, recall("cache"), exposure("port", exposure_id="e"))
-    entries = client.xrange(store_settings.keys.outcomes)
-    worker.drain.run()
-    for _, fields in entries:
-        client.xadd(store_settings.keys.outcomes, fields)
-    worker_of(store_settings).drain.run()
-    for name in TEXTS:
-        assert actions(engine, store_settings, name) == ["stored", "handed out"]
-
-
 def test_a_task_that_is_forgotten_handed_out_nothing(
     worker, store_settings, client, engine, remembered
 ):
     """What only it was handed ages as before; another task of the same day counts in its place."""
     earlier = {"at": TODAY - 30 * DAY, "exposure_id": "e0", "task_id": "t2"}
-    add(
+    add_all(
         client, store_settings,
         exposure("port", **earlier), exposure("cache", "port", exposure_id="e1", task_id="t1"),
         exposure("cache", exposure_id="e2", task_id="t2"),

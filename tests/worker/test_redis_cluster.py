@@ -74,7 +74,7 @@ def settings_of(home: Path, nodes: list[Node], role: str = "", **given: Any) -> 
 
 
 @pytest.mark.skipif(not KNOWS_READING, reason="this Redis has no patterns for reading alone")
-def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> None:
+def test_all_work_by_users_with_few_rights(home, nodes):
     """Nothing is refused to them, and nothing needs a right of administration."""
     agent, worker = settings_of(home, nodes, "agent"), settings_of(home, nodes, "worker")
     check_servers(worker)
@@ -146,7 +146,7 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
         client.close()
 
 
-def test_a_master_that_hangs_is_asked_once(home: Path, nodes: list[Node]) -> None:
+def test_a_master_that_hangs_is_asked_once(home, nodes):
     """Not once more for each entry: that would take a time-out each, and write all of it twice."""
     settings = settings_of(home, nodes, stream_shards=1, redis_timeout_s=0.2)
     client = agent_client(settings)
@@ -165,7 +165,7 @@ def test_a_master_that_hangs_is_asked_once(home: Path, nodes: list[Node]) -> Non
     client.close()
 
 
-def test_what_does_not_fit(home: Path, nodes: list[Node]) -> None:
+def test_what_does_not_fit(home, nodes):
     """A URL of another kind, and wake-ups without a server of their own: one line each."""
     plain = load_settings(home=home, redis_url=f"redis://{nodes[0].address}")
     with pytest.raises(ServerUnfit, match=re.escape("redis+cluster://")):
@@ -182,7 +182,7 @@ def test_what_does_not_fit(home: Path, nodes: list[Node]) -> None:
         check_redis(wrong)
 
 
-def test_sentinels_that_are_away(home: Path) -> None:
+def test_sentinels_that_are_away(home):
     """Each is asked once, and the message holds none of their passwords."""
     asked = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -211,7 +211,7 @@ def test_sentinels_that_are_away(home: Path) -> None:
     assert len(asked) == 2
 
 
-def test_a_cluster_that_is_away(home: Path) -> None:
+def test_a_cluster_that_is_away(home):
     """A client is made all the same, and says so in time and by an error that all callers know."""
     settings = load_settings(
         home=home, redis_url="redis+cluster://127.0.0.1:1,127.0.0.1:2", stream_shards=3

@@ -123,7 +123,7 @@ def broker(home: Path, redis_server: EmbeddedRedis) -> str:
     return f"unix://{DEFAULT_USER}:{password}@{redis_server.socket}"
 
 
-def test_a_master_of_a_cluster_dies(home: Path, tmp_path: Path, broker: str) -> None:
+def test_a_master_of_a_cluster_dies(home, tmp_path, broker):
     """With WAIT no outcome that counts as sent is lost, and none is counted twice."""
     with redis_cluster(tmp_path, failed_after_ms=FAILED_AFTER_MS) as pairs:
         addresses = ",".join(master.address for master, _ in pairs)
@@ -151,7 +151,7 @@ def test_a_master_of_a_cluster_dies(home: Path, tmp_path: Path, broker: str) -> 
         client.close()
 
 
-def test_a_master_behind_sentinels_dies(home: Path, tmp_path: Path) -> None:
+def test_a_master_behind_sentinels_dies(home, tmp_path):
     """The same with one shard, and with Celery's wake-ups behind the same Sentinels."""
     with sentinels(tmp_path, "mymaster") as (master, replica, watching):
         addresses = ",".join(each.address for each in watching)

@@ -102,9 +102,7 @@ def status(client: redis.Redis, engine: Engine, settings: Settings) -> tuple[str
     return found.verdict, found.memory_full
 
 
-def test_a_worker_that_starts_makes_room(
-    client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
-) -> None:
+def test_a_worker_that_starts_makes_room(client, settings, engine, tmp_path):
     """It learns before it begins; the status blames Redis, not the missing worker alone."""
     taken = fill(client, settings)
     verdict, is_full = status(client, engine, settings)
@@ -129,9 +127,7 @@ def test_a_worker_that_starts_makes_room(
     assert b"Traceback" not in log.read_bytes()
 
 
-def test_a_worker_that_runs_goes_on(
-    client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
-) -> None:
+def test_a_worker_that_runs_goes_on(client, settings, engine, tmp_path):
     """Redis refuses new wake-ups, and all else that Kombu might want to write."""
     log = tmp_path / "log"
     with process(worker_command(settings), settings, log) as worker:
@@ -152,7 +148,7 @@ def test_a_worker_that_runs_goes_on(
     assert learnt_counts(engine)["rows"] == len(taken) + 1
 
 
-def test_beat_says_so_once(client: redis.Redis, settings: Settings, tmp_path: Path) -> None:
+def test_beat_says_so_once(client, settings, tmp_path):
     """In one line, however many wake-ups are refused; it sends them again when there is room."""
     fill(client, settings)
     log = tmp_path / "log"
@@ -171,13 +167,7 @@ def test_beat_says_so_once(client: redis.Redis, settings: Settings, tmp_path: Pa
     assert b"Traceback" not in log.read_bytes()
 
 
-def test_forget_says_so_in_one_line(
-    client: redis.Redis,
-    settings: Settings,
-    engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_forget_says_so_in_one_line(client, settings, engine, monkeypatch, capfd):
     """The cache cannot be renewed; the same command finishes it when there is room."""
     for name, value in settings.as_environment().items():
         monkeypatch.setenv(name, value)

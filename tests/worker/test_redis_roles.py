@@ -1,9 +1,7 @@
 """The roles of Redis users on a real server: each does its work, and nothing else."""
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +9,17 @@ import pytest
 import redis
 
 from tests.support.acl_file import acl_file
-from tests.worker.working import body, learnt_counts, process, publish, until
-from trackrecord.redis.checkup import refusals
+from tests.worker.working import (
+    body,
+    command_line,
+    learnt_counts,
+    process,
+    publish,
+    run_python,
+    until,
+)
 from trackrecord.redis.client import agent_client, worker_client
-from trackrecord.redis.roles import ROLES, dangerous_samples
+from trackrecord.redis.roles import ROLES, dangerous_samples, refusals
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
@@ -66,25 +71,18 @@ def lacked(client: redis.Redis, role: str) -> set[str]:
 
 def run(settings: Settings, program: str) -> str:
     """Return the output of an agent's program."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = run_python(settings, "-c", program)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
 
 
-def test_the_shipped_file_follows_from_the_roles() -> None:
+def test_the_shipped_file_follows_from_the_roles():
     """Made by `acl_file`; not edited by hand."""
     assert ACL_FILE.read_text() == acl_file("trackrecord")
 
 
-def test_redis_takes_the_shipped_file_with_passwords_alone(tmp_path: Path, home: Path) -> None:
+def test_redis_takes_the_shipped_file_with_passwords_alone(tmp_path, home):
     """As it is shipped nobody gets in, for Redis does not even start."""
     socket = str(home / "redis.sock")
     file = tmp_path / "users.acl"
@@ -141,9 +139,7 @@ print(answer.prompt, context.prompt)
 """
 
 
-def test_agents_report_and_ask_and_workers_learn(
-    as_role: AsRole, client: redis.Redis, tmp_path: Path
-) -> None:
+def test_agents_report_and_ask_and_workers_learn(as_role, client, tmp_path):
     """Each by a user of its own, through a real worker and beat: nothing is refused to them."""
     agent, worker = as_role("agent"), as_role("worker")
     check_servers(worker)
@@ -172,19 +168,7 @@ def test_agents_report_and_ask_and_workers_learn(
     assert "Traceback" not in log.read_text()
 
 
-def command_line(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command of `trackrecord` with these settings."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "trackrecord_cli", *words],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-
-
-def test_the_command_line_works_as_a_worker(as_role: AsRole, client: redis.Redis) -> None:
+def test_the_command_line_works_as_a_worker(as_role, client):
     """It replays dead letters, forgets, and has Redis write its file anew."""
     worker = as_role("worker")
     check_servers(worker)
@@ -208,7 +192,7 @@ def aof_rewrites(client: redis.Redis) -> int:
     return int(client.info("commandstats").get("cmdstat_bgrewriteaof", {"calls": 0})["calls"])
 
 
-def test_a_reader_reads(as_role: AsRole, client: redis.Redis) -> None:
+def test_a_reader_reads(as_role, client):
     """Rankings, errors, dead letters and the status; a write is refused, whichever it is."""
     reader = as_role("reader")
     check_servers(as_role("worker"))
@@ -236,7 +220,7 @@ def test_a_reader_reads(as_role: AsRole, client: redis.Redis) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_dangerous_commands_are_refused(as_role: AsRole, client: redis.Redis, role: str) -> None:
+def test_dangerous_commands_are_refused(as_role, client, role):
     """Asked without being carried out, and sent in earnest."""
     samples = dangerous_samples("trackrecord")
     with worker_client(as_role(role)) as connected:
@@ -258,7 +242,7 @@ def test_dangerous_commands_are_refused(as_role: AsRole, client: redis.Redis, ro
 
 
 @pytest.mark.skipif(not KNOWS_READING, reason="Redis before 7.0 has no keys for reading alone")
-def test_an_agent_does_not_write_what_others_are_told(as_role: AsRole, client: redis.Redis) -> None:
+def test_an_agent_does_not_write_what_others_are_told(as_role, client):
     """The caches are the workers' to write, also from a script; it may read them."""
     keys = load_settings().keys
     client.hset(keys.rankings("default"), "a", "b")
@@ -275,7 +259,7 @@ def test_an_agent_does_not_write_what_others_are_told(as_role: AsRole, client: r
     assert client.hgetall(keys.rankings("default")) == {b"a": b"b"}
 
 
-def test_a_user_without_transactions_is_not_tried(as_role: AsRole, client: redis.Redis) -> None:
+def test_a_user_without_transactions_is_not_tried(as_role, client):
     """Commands that would be carried out instead of queued are not sent."""
     client.execute_command("ACL", "SETUSER", "worker", "+@all", "-multi")
     with worker_client(as_role("worker")) as connected:
@@ -301,9 +285,7 @@ def refusal_of(settings: Settings) -> Exception:
         ("XDEL", "1-1"), ("SET", "x"), ("HSET", "f", "v"), ("XGROUP", "DESTROY", "g"),
     ],
 )  # fmt: skip
-def test_an_agent_can_only_add_to_the_stream(
-    as_role: AsRole, client: redis.Redis, command: tuple[str, ...]
-) -> None:
+def test_an_agent_can_only_add_to_the_stream(as_role, client, command):
     """Not delete it, nor anything in it, nor make something else of it; not in a script either."""
     settings = as_role("agent")
     stream = settings.keys.outcomes

@@ -1,24 +1,19 @@
 """The cached rankings follow the store."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
-import msgspec
-import pytest
 import redis
-from sqlalchemy import Engine, update
+from sqlalchemy import update
 
-from tests.worker.working import body, publish
+from tests.worker.working import body, changed, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
-from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_worker import jobs
-from trackrecord_worker.services import Services
 
 
 def cached(client: redis.Redis, settings: Settings, project: str = "default") -> RankingsDocument:
@@ -26,9 +21,7 @@ def cached(client: redis.Redis, settings: Settings, project: str = "default") ->
     return decode_document(data)
 
 
-def test_after_a_batch_the_rankings_are_there(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_after_a_batch_the_rankings_are_there(worker, store_settings, client, engine):
     """Of the projects that changed, with the store's revision, and not for ever."""
     publish(client, store_settings, *(body(n) for n in range(3)), body(1, project="other"))
     worker.drain.run()
@@ -45,14 +38,9 @@ def test_after_a_batch_the_rankings_are_there(
     assert answer.problem is None
 
 
-def test_many_batches_are_few_refreshes(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_many_batches_are_few_refreshes(worker_of, store_settings, client):
     """At most one in each interval, and the last one shows all that was learnt."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 60}
-    )
+    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=60)
     stages = worker_of(settings)
     written = []
     refresh = stages.refresher.refresh
@@ -63,17 +51,12 @@ def test_many_batches_are_few_refreshes(
     assert cached(client, settings).patterns[0].helpful_count == 200
 
 
-def test_learning_goes_on_where_many_projects_change(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_learning_goes_on_where_many_projects_change(worker_of, store_settings, client):
     """Rankings take an eighth of the time while outcomes wait, the oldest change first.
 
     When nothing waits, the rankings of all projects are fresh.
     """
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 40, "refresh_every_s": 0.001, "drain_slice_s": 60}
-    )
+    settings = changed(store_settings, batch_size=40, refresh_every_s=0.001, drain_slice_s=60)
     stages = worker_of(settings)
     refreshed: list[str] = []
     refresh = stages.refresher.refresh
@@ -105,13 +88,10 @@ def test_learning_goes_on_where_many_projects_change(
 
 
 def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+    worker_of, store_settings, client
+):
     """Learning goes first; whoever learns the rest brings the rankings up to date, too."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True)
-        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 0.1}
-    )
+    settings = changed(store_settings, batch_size=10, refresh_every_s=3600, drain_slice_s=0.1)
     stages = worker_of(settings)
     learn = stages.drain.learn_entries
 
@@ -132,11 +112,8 @@ def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
 
 
 def test_many_lost_caches_are_built_again_in_several_goes(
-    worker: Services,
-    store_settings: Settings,
-    client: redis.Redis,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    worker, store_settings, client, monkeypatch
+):
     """Neither what is spooled nor the end of the process waits for all of them."""
     monkeypatch.setattr(jobs, "_REFRESH_SLICE_S", 0.0)
     names = [f"p{number}" for number in range(3)]
@@ -158,9 +135,7 @@ def test_many_lost_caches_are_built_again_in_several_goes(
     assert cached(client, store_settings, "p2").patterns[0].helpful_count == 1
 
 
-def test_what_changed_behind_the_cache_is_noticed(
-    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
-) -> None:
+def test_what_changed_behind_the_cache_is_noticed(worker, store_settings, client, engine):
     """By the revision: a worker may die between its commit and the refresh."""
     publish(client, store_settings, body(1))
     worker.drain.run()
@@ -170,13 +145,9 @@ def test_what_changed_behind_the_cache_is_noticed(
     assert worker.refresher.refresh_stale() == 0
 
 
-def test_old_rankings_are_computed_anew(
-    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
-) -> None:
+def test_old_rankings_are_computed_anew(worker_of, store_settings, client):
     """Without any outcome: evidence ages."""
-    settings = load_settings(
-        **store_settings.model_dump(exclude_unset=True) | {"rankings_max_age_s": 0.2}
-    )
+    settings = changed(store_settings, rankings_max_age_s=0.2)
     stages = worker_of(settings)
     publish(client, settings, body(1))
     stages.drain.run()
@@ -186,23 +157,7 @@ def test_old_rankings_are_computed_anew(
     assert cached(client, settings).computed_at > before.computed_at
 
 
-def test_an_older_revision_never_overwrites_a_newer_one(
-    store_settings: Settings, client: redis.Redis
-) -> None:
-    """Two workers may finish in the other order than they read."""
-    newer = RankingsDocument(project="p", revision=7, computed_at=2.0)
-    older = RankingsDocument(project="p", revision=6, computed_at=3.0)
-    assert write_document(client, store_settings, newer)
-    assert not write_document(client, store_settings, older)
-    assert cached(client, store_settings, "p") == newer
-    again = msgspec.structs.replace(newer, computed_at=4.0)
-    assert write_document(client, store_settings, again)
-    assert cached(client, store_settings, "p") == again
-
-
-def test_a_database_made_anew_is_not_behind_the_cache(
-    worker_of: Callable[[Settings], Services], home: Any, client: redis.Redis, redis_server: Any
-) -> None:
+def test_a_database_made_anew_is_not_behind_the_cache(worker_of, home, client, redis_server):
     """Its revisions lie above those that the cache still shows."""
     for name in ("first", "second"):
         settings = load_settings(

@@ -4,7 +4,6 @@ import contextlib
 import os
 import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from celery.schedules import crontab
@@ -36,7 +35,7 @@ from trackrecord_worker.up.embedded_redis import EmbeddedRedis
         ", * * * *", "0 0 31 2 *", "* * * * 9", "1/2 * * * *", "\x00 * * * *", "1-- * * * *",
     ],
 )  # fmt: skip
-def test_what_is_no_crontab(expression: str, home: Path) -> None:
+def test_what_is_no_crontab(expression, home):
     """One clear error that names the setting, before anything is started."""
     with pytest.raises(SettingsError) as said:
         parse_crontab(expression)
@@ -50,13 +49,13 @@ def test_what_is_no_crontab(expression: str, home: Path) -> None:
 
 
 @given(st.lists(st.text("0123456789*/,-abmon", min_size=1, max_size=5), min_size=5, max_size=5))
-def test_any_text_is_a_crontab_or_an_error_of_ours(fields: list[str]) -> None:
+def test_any_text_is_a_crontab_or_an_error_of_ours(fields):
     """Nothing else comes out."""
     with contextlib.suppress(SettingsError):
         parse_crontab(" ".join(fields))
 
 
-def test_what_beat_wakes(settings: Settings) -> None:
+def test_what_beat_wakes(settings):
     """Each is of a task that there is, and carries nothing but names of jobs, not even a moment."""
     app = create_app(settings)
     app.loader.import_task_module("trackrecord_worker.tasks")
@@ -70,7 +69,7 @@ def test_what_beat_wakes(settings: Settings) -> None:
     assert set(TASKS) == set(app.amqp.queues)
 
 
-def test_stages_belong_to_a_process(settings: Settings) -> None:
+def test_stages_belong_to_a_process(settings):
     """A forked child builds its own: connections must not be shared."""
     stages = ServicesOfProcess(settings, create_app(settings))
     mine = stages.get()
@@ -140,7 +139,7 @@ def is_due(engine: Engine, settings: Settings, now: float, expression: str = "0 
         return is_consolidation_due(connection, schedule, settings.retention)
 
 
-def test_a_missed_night_is_caught_up(store: Engine, settings: Settings) -> None:
+def test_a_missed_night_is_caught_up(store, settings):
     """And a night that was not missed is not repeated."""
     project(store, "p", waiting=NIGHT - 5 * HOUR, runs=[NIGHT - 24 * HOUR])
     assert not is_due(store, settings, NIGHT - 60)
@@ -149,7 +148,7 @@ def test_a_missed_night_is_caught_up(store: Engine, settings: Settings) -> None:
     assert is_due(store, settings, NIGHT + 3 * HOUR)
 
 
-def test_what_came_after_the_run_waits_for_the_next(store: Engine, settings: Settings) -> None:
+def test_what_came_after_the_run_waits_for_the_next(store, settings):
     """Not for a catch-up."""
     project(store, "p", waiting=NIGHT + 2 * HOUR, runs=[NIGHT - 24 * HOUR, NIGHT + 60])
     assert not is_due(store, settings, NIGHT + 20 * HOUR)
@@ -157,9 +156,7 @@ def test_what_came_after_the_run_waits_for_the_next(store: Engine, settings: Set
 
 
 @pytest.mark.parametrize("what", ["bodies_days", "outcomes_days"])
-def test_a_removal_that_was_missed_is_caught_up(
-    store: Engine, settings: Settings, what: str
-) -> None:
+def test_a_removal_that_was_missed_is_caught_up(store, settings, what):
     """Also where no episode waits: once a night has passed since something became too old."""
     retention = RetentionSettings(**{what: 7})
     settings = settings.model_copy(update={"retention": retention})
@@ -178,14 +175,14 @@ def test_a_removal_that_was_missed_is_caught_up(
     assert is_due(store, settings, NIGHT + 60), "what it would have removed is there"
 
 
-def test_a_run_that_died_halfway_is_caught_up(store: Engine, settings: Settings) -> None:
+def test_a_run_that_died_halfway_is_caught_up(store, settings):
     """One project was done, the other was not."""
     project(store, "done", waiting=None, runs=[NIGHT - 24 * HOUR, NIGHT + 5])
     project(store, "died", waiting=NIGHT - HOUR, runs=[NIGHT - 24 * HOUR, None])
     assert is_due(store, settings, NIGHT + 600)
 
 
-def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> None:
+def test_the_time_zone_is_that_of_the_settings(store, home):
     """Three in the morning in Shanghai is seven in the evening in UTC."""
     shanghai = load_settings(home=home, timezone="Asia/Shanghai")
     assert create_app(shanghai).conf.timezone == "Asia/Shanghai"
@@ -197,7 +194,7 @@ def test_the_time_zone_is_that_of_the_settings(store: Engine, home: Path) -> Non
     assert not is_due(store, utc, three_there + 60)
 
 
-def test_a_worker_that_cannot_import_its_tasks_ends(settings: Settings, tmp_path: Path) -> None:
+def test_a_worker_that_cannot_import_its_tasks_ends(settings, tmp_path):
     """It does not wait for wake-ups that it could not follow; its last line says why."""
     (tmp_path / "sqlalchemy.py").write_text("raise ModuleNotFoundError('no sqlalchemy')")
     with EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket):

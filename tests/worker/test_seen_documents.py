@@ -51,7 +51,7 @@ def projects_of(clock: Clock, number: int) -> tuple[dict[str, int], dict[str, fl
     return dict.fromkeys(names, int(clock.now * 1000)), dict.fromkeys(names, clock.now)
 
 
-def test_old_documents_are_made_anew_one_after_the_other(clock: Clock) -> None:
+def test_old_documents_are_made_anew_one_after_the_other(clock):
     """Though they became old together: three in a minute, also of those looked at in turn."""
     seen = SeenDocuments(MAX_AGE_S, WEEK_S)
     revisions, cached_at = projects_of(clock, 1000)
@@ -65,7 +65,7 @@ def test_old_documents_are_made_anew_one_after_the_other(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("ttl_s", [60, 3600, WEEK_S])
-def test_a_document_is_made_anew_before_redis_removes_it(clock: Clock, ttl_s: int) -> None:
+def test_a_document_is_made_anew_before_redis_removes_it(clock, ttl_s):
     """However short Redis keeps it, however many there are, and however quiet their projects."""
     seen = SeenDocuments(MAX_AGE_S, ttl_s)
     revisions, cached_at = projects_of(clock, 1000)
@@ -76,7 +76,7 @@ def test_a_document_is_made_anew_before_redis_removes_it(clock: Clock, ttl_s: in
         clock.now += ttl_s / 100
 
 
-def test_of_the_old_documents_the_oldest_comes_first(clock: Clock) -> None:
+def test_of_the_old_documents_the_oldest_comes_first(clock):
     """So that none waits for ever where many become old again and again."""
     seen = SeenDocuments(MAX_AGE_S, WEEK_S)
     revisions, cached_at = projects_of(clock, 3)

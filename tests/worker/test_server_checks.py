@@ -14,7 +14,7 @@ import redis
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
-from tests.worker.working import process, until
+from tests.worker.working import changed, process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings, load_settings
@@ -39,14 +39,14 @@ def named(home: Path, redis_server: EmbeddedRedis) -> Settings:
     return load_settings(home=home, redis_url=f"unix://{redis_server.socket}")
 
 
-def test_servers_that_are_as_they_should_be(named: Settings, client: redis.Redis) -> None:
+def test_servers_that_are_as_they_should_be(named, client):
     """Nothing is said, and nothing is left behind in Redis."""
     check_servers(named)
     assert client.keys("*") == []
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-lru", "volatile-ttl"])
-def test_a_redis_that_evicts(named: Settings, client: redis.Redis, policy: str) -> None:
+def test_a_redis_that_evicts(named, client, policy):
     """Outcomes would be thrown away when its memory is full."""
     client.config_set("maxmemory-policy", policy)
     said = refusal(check_redis, named)
@@ -77,7 +77,7 @@ def _answers(client: redis.Redis) -> bool:
     return False
 
 
-def test_a_cluster(home: Path) -> None:
+def test_a_cluster(home):
     """It would refuse most of what is asked of it."""
     cluster = ["--port", str(_free_port()), "--bind", "127.0.0.1", "--cluster-enabled", "yes"]
     with redis_with(home, *cluster) as settings:
@@ -98,7 +98,7 @@ def _free_port() -> int:
     pytest.fail("no two ports are free")
 
 
-def test_an_older_redis(home: Path) -> None:
+def test_an_older_redis(home):
     """A command that it does not know is named."""
     with redis_with(home, "--rename-command", "XAUTOCLAIM", "") as settings:
         said = refusal(check_redis, settings)
@@ -106,7 +106,7 @@ def test_an_older_redis(home: Path) -> None:
         assert "6.2" in said
 
 
-def test_a_replica(home: Path) -> None:
+def test_a_replica(home):
     """It answers, and takes no outcome."""
     with redis_with(home, "--replicaof", "127.0.0.1", "1") as settings:
         assert "replica" in refusal(check_redis, settings)
@@ -123,11 +123,11 @@ def as_user(named: Settings) -> Settings:
     """The same server, by a user of its own."""
     socket_path = named.embedded_redis_socket
     url = f"unix://fleet:secret@{socket_path}"
-    return load_settings(**named.model_dump(exclude_unset=True) | {"redis_url": url})
+    return changed(named, redis_url=url)
 
 
 @pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])
-def test_a_user_who_lacks_a_command(named: Settings, client: redis.Redis, lacking: str) -> None:
+def test_a_user_who_lacks_a_command(named, client, lacking):
     """The message names it, as it is granted."""
     user(client, LEARNER.rules("trackrecord"), f"-{lacking}")
     said = refusal(check_redis, as_user(named))
@@ -136,13 +136,13 @@ def test_a_user_who_lacks_a_command(named: Settings, client: redis.Redis, lackin
     assert "secret" not in said
 
 
-def test_a_user_of_other_keys(named: Settings, client: redis.Redis) -> None:
+def test_a_user_of_other_keys(named, client):
     """The message names the pattern that is missing."""
     user(client, "~other:*", "+@all")
     assert "~trackrecord:*" in refusal(check_redis, as_user(named))
 
 
-def test_a_wrong_password(named: Settings, client: redis.Redis) -> None:
+def test_a_wrong_password(named, client):
     """It is not printed."""
     user(client, "~*", "+@all")
     client.execute_command("ACL", "SETUSER", "fleet", "resetpass", ">another")
@@ -151,16 +151,14 @@ def test_a_wrong_password(named: Settings, client: redis.Redis) -> None:
     assert "secret" not in said
 
 
-def test_a_database_that_redis_does_not_have(named: Settings) -> None:
+def test_a_database_that_redis_does_not_have(named):
     """Its number is out of range."""
     url = f"unix://{named.embedded_redis_socket}?db=99"
     settings = load_settings(home=named.home, redis_url=url)
     assert "smaller number" in refusal(check_redis, settings)
 
 
-def test_a_worker_of_its_own_refuses_too(
-    named: Settings, client: redis.Redis, tmp_path: Path
-) -> None:
+def test_a_worker_of_its_own_refuses_too(named, client, tmp_path):
     """In a container, say: it ends at once, with the line in its log."""
     client.config_set("maxmemory-policy", "allkeys-lru")
     log = tmp_path / "worker.log"
@@ -170,7 +168,7 @@ def test_a_worker_of_its_own_refuses_too(
     assert "Traceback" not in log.read_text()
 
 
-def test_up_refuses_before_it_starts_anything(named: Settings, client: redis.Redis) -> None:
+def test_up_refuses_before_it_starts_anything(named, client):
     """And lets go of its home."""
     client.config_set("maxmemory-policy", "allkeys-lru")
     daemon = Daemon(named)
@@ -198,7 +196,7 @@ def stranger(postgres_url: str) -> Iterator[Settings]:
         connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
-def test_a_user_who_may_not_make_tables(stranger: Settings) -> None:
+def test_a_user_who_may_not_make_tables(stranger):
     """As in PostgreSQL 15 and newer, where that is the rule."""
     said = refusal(check_database, stranger)
     assert "permission denied for schema public" in said

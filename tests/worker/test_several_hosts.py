@@ -170,9 +170,7 @@ def counted(store: Engine, project: str) -> dict[str, Rows]:
     return {name: found[name] for name in COUNTED}
 
 
-def test_one_is_killed_and_one_is_frozen(
-    hosts: list[Settings], client: redis.Redis, engine: Engine, tmp_path: Path
-) -> None:
+def test_one_is_killed_and_one_is_frozen(hosts, client, engine, tmp_path):
     """All is told twice, by two hosts in two orders: each outcome counts once, none is lost."""
     first, second, third, *agents = hosts
     with ExitStack() as stack:
@@ -227,7 +225,7 @@ with writing(connect_store(sys.argv[1], timeout_s=0.2)) as connection:
 """
 
 
-def test_what_a_frozen_host_has_locked(migrated_postgres_url: str, engine: Engine) -> None:
+def test_what_a_frozen_host_has_locked(migrated_postgres_url, engine):
     """Others wait for it no longer than twelve times the time-out of a lock."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, migrated_postgres_url], stdout=subprocess.PIPE
@@ -242,7 +240,7 @@ def test_what_a_frozen_host_has_locked(migrated_postgres_url: str, engine: Engin
             frozen.kill()
 
 
-def test_amendments_beside_new_outcomes(migrated_postgres_url: str, engine: Engine) -> None:
+def test_amendments_beside_new_outcomes(migrated_postgres_url, engine):
     """A batch that adds to sums twice lets no other one in between: neither is a deadlock's victim.
 
     The one with the amendment has counted its new outcome; now it is interrupted until the other

@@ -5,8 +5,6 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,13 +15,20 @@ import psutil
 import pytest
 import redis
 
-from tests.worker.working import body, process, publish, recorded_ids, until
+from tests.worker.working import (
+    body,
+    command_line,
+    process,
+    publish,
+    recorded_ids,
+    run_python,
+    until,
+)
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.signs_of_life import LIFETIME_S, SignOfLife, living, living_on_host
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
-from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, beat_command, solo_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_servers
@@ -32,25 +37,13 @@ IDLE_S = 61.0
 SERVERS = sorted({server.path.resolve() for server in find_servers()})
 
 
-def run(settings: Settings, *command: str) -> subprocess.CompletedProcess[str]:
-    """A command of ours with these settings."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", *command],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-
-
 def says_that_it_learns(settings: Settings) -> bool:
     """Return whether it does, by `status` and to the health check, which must agree."""
     said = set()
 
     def agree() -> bool:
-        status = run(settings, "trackrecord_cli", "status")
-        health = run(settings, "trackrecord_worker.checks.health", "worker")
+        status = command_line(settings, "status")
+        health = run_python(settings, "-m", "trackrecord_worker.checks.health", "worker")
         assert (status.returncode == 0) == ("Outcomes are being learnt" in status.stdout), status
         said.clear()
         said.update({status.returncode, health.returncode})
@@ -133,7 +126,7 @@ def until_it_is(settings: Settings, *, alive: bool) -> None:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
+def test_an_idle_minute_of_up(idle, tmp_path):
     """On each server it learns after it; stopped, it is said to be dead. `restore` is refused."""
     homes = [daemon.settings for daemon in idle.ups if isinstance(daemon.settings, Settings)]
     assert len(homes) == len(SERVERS)
@@ -142,8 +135,8 @@ def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
         with agent_client(settings) as client:
             assert read_flow(client, settings.keys).workers == 1
     settings, backup = homes[0], str(tmp_path / "backup.db")
-    assert run(settings, "trackrecord_cli", "backup", backup).returncode == 0
-    assert run(settings, "trackrecord_cli", "restore", backup, "--yes").returncode != 0
+    assert command_line(settings, "backup", backup).returncode == 0
+    assert command_line(settings, "restore", backup, "--yes").returncode != 0
     for number, alive in ((signal.SIGSTOP, False), (signal.SIGCONT, True)):
         for daemon in idle.ups:
             os.kill(daemon.pids()["worker"], number)
@@ -153,7 +146,7 @@ def test_an_idle_minute_of_up(idle: Idle, tmp_path: Path) -> None:
 
 @pytest.mark.faults
 @pytest.mark.timeout(600)
-def test_an_idle_minute_of_a_pool(idle: Idle) -> None:
+def test_an_idle_minute_of_a_pool(idle):
     """It lives as well; with one child stopped the others go on; all stopped, it is dead."""
     settings = idle.pool
     with agent_client(settings) as client:
@@ -173,9 +166,7 @@ def test_an_idle_minute_of_a_pool(idle: Idle) -> None:
 
 
 @pytest.mark.faults
-def test_remote_control_answers_during_a_long_job(
-    settings: Settings, client: redis.Redis, tmp_path: Path
-) -> None:
+def test_remote_control_answers_during_a_long_job(settings, client, tmp_path):
     """`celery inspect ping` does, in the one process of `up`, while a batch waits for the store."""
     log = tmp_path / "log"
     with process(solo_command(settings), settings, log):
@@ -188,13 +179,13 @@ def test_remote_control_answers_during_a_long_job(
             # Whoever names the worker does not wait for others to answer, too.
             worker = f"celery@{socket.gethostname()}"
             asking = ("inspect", "ping", "--timeout", "30", "--destination", worker)
-            asked = run(settings, "celery", "--app", "trackrecord_worker.app", *asking)
+            asked = run_python(settings, "-m", "celery", "--app", "trackrecord_worker.app", *asking)
             assert asked.returncode == 0, asked.stderr
             assert "pong" in asked.stdout
         until(lambda: not client.xlen(settings.keys.outcomes))
 
 
-def test_a_sign_is_a_sign_for_a_while(settings: Settings, client: redis.Redis) -> None:
+def test_a_sign_is_a_sign_for_a_while(settings, client):
     """It expires, and one from the future, before the clock was set back, is none."""
     SignOfLife(client, settings.keys).give(drains=True)
     assert living_on_host(client, settings.keys) == (os.getpid(),)
@@ -205,7 +196,7 @@ def test_a_sign_is_a_sign_for_a_while(settings: Settings, client: redis.Redis) -
     assert len(living(client.zrange(settings.keys.workers, 0, -1))) == 1
 
 
-def test_who_does_not_drain_lives_while_somebody_drains(worker: Services) -> None:
+def test_who_does_not_drain_lives_while_somebody_drains(worker):
     """A worker that caches and never learns is not alive."""
     keys = worker.settings.keys
     worker.sign_of_life.give(drains=False)
@@ -216,7 +207,7 @@ def test_who_does_not_drain_lives_while_somebody_drains(worker: Services) -> Non
     assert living_on_host(worker.redis, keys) == (os.getpid(),)
 
 
-def test_a_full_redis_takes_signs(settings: Settings, redis_server: EmbeddedRedis) -> None:
+def test_a_full_redis_takes_signs(settings, redis_server):
     """Workers make room there."""
     with redis_server.client() as admin:
         admin.config_set("maxmemory", 1)

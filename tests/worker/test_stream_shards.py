@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 import redis
-from sqlalchemy import Engine
 
-from tests.worker.working import all_counted, body, learnt_counts, recorded_ids, until
+from tests.worker.working import all_counted, body, changed, learnt_counts, recorded_ids, until
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.documents.rankings_document import decode_document
@@ -25,7 +24,7 @@ from trackrecord.resources.operation.dead_letters import (
 )
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.resources.operation.metrics import fleet_figures
-from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_producers.delivery.stream_writer import send
@@ -38,7 +37,7 @@ WorkerOf = Callable[[Settings], Services]
 
 def with_shards(settings: Settings, shards: int) -> Settings:
     """The same settings with a number of shards."""
-    return load_settings(**settings.model_dump(exclude_unset=True) | {"stream_shards": shards})
+    return changed(settings, stream_shards=shards)
 
 
 def bodies(count: int, projects: list[str] = PROJECTS, **fields: Any) -> list[bytes]:
@@ -56,7 +55,7 @@ def differs(settings: Settings, client: redis.Redis) -> bool:
     return found.differs and any("stream_shards" in line for line in found.notes)
 
 
-def test_every_language_finds_the_same_shard() -> None:
+def test_every_language_finds_the_same_shard():
     """By the table of docs/wire.md."""
     page = (Path(__file__).parents[2] / "docs" / "wire.md").read_text()
     rows = re.findall(r"^\| `(.+)` \| (\d+) \| (\d) \| (\d) \|$", page, re.MULTILINE)
@@ -67,7 +66,7 @@ def test_every_language_finds_the_same_shard() -> None:
 
 
 @pytest.mark.parametrize("in_cluster", [False, True])
-def test_all_keys_of_a_project_are_in_its_shard(in_cluster: bool) -> None:
+def test_all_keys_of_a_project_are_in_its_shard(in_cluster):
     """The text in braces, which Redis Cluster hashes, is one: whatever a project is called."""
     keys = keys_below("t", 12, in_cluster=in_cluster)
     for project in [*PROJECTS, "{1}", "}:outcomes"]:
@@ -78,7 +77,7 @@ def test_all_keys_of_a_project_are_in_its_shard(in_cluster: bool) -> None:
         assert all(name.startswith(f"t:{{{shard.number}}}:") for name in names)
 
 
-def test_agents_may_write_to_every_shard_and_nothing_else(client: redis.Redis) -> None:
+def test_agents_may_write_to_every_shard_and_nothing_else(client):
     """Also where a project is called as a key of another kind is."""
     rules = AGENT.rules("t").replace("%R~", "~r:").split()
     client.execute_command("ACL", "SETUSER", "probe", "on", ">probe", *rules)
@@ -95,9 +94,7 @@ def test_agents_may_write_to_every_shard_and_nothing_else(client: redis.Redis) -
             assert b"no permissions" in may("DEL", shard.known_lessons(project))
 
 
-def test_everything_is_learnt_from_all_shards(
-    store_settings: Settings, client: redis.Redis, engine: Engine, worker_of: WorkerOf
-) -> None:
+def test_everything_is_learnt_from_all_shards(store_settings, client, engine, worker_of):
     """Outcomes, bad ones, errors of tasks and rankings: each project in its shard."""
     settings = with_shards(store_settings, 4)
     keys = settings.keys
@@ -125,9 +122,7 @@ def test_everything_is_learnt_from_all_shards(
     assert not differs(settings, client)
 
 
-def test_a_busy_shard_does_not_starve_the_others(
-    store_settings: Settings, client: redis.Redis
-) -> None:
+def test_a_busy_shard_does_not_starve_the_others(store_settings, client):
     """While one shard always has a full batch, an entry of another one comes with the next."""
     settings = with_shards(store_settings, 4)
     keys = settings.keys
@@ -143,9 +138,7 @@ def test_a_busy_shard_does_not_starve_the_others(
     assert len(seen) > 50, "the busy shard is read as well"
 
 
-def test_waiting_ends_with_an_entry_in_any_shard(
-    store_settings: Settings, client: redis.Redis
-) -> None:
+def test_waiting_ends_with_an_entry_in_any_shard(store_settings, client):
     """One blocking read waits for all shards of a server."""
     settings = with_shards(store_settings, 3)
     stream = OutcomeStream(client, settings.keys)
@@ -161,14 +154,7 @@ def test_waiting_ends_with_an_entry_in_any_shard(
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 2)])
-def test_another_number_of_shards(
-    before: int,
-    after: int,
-    store_settings: Settings,
-    client: redis.Redis,
-    engine: Engine,
-    worker_of: WorkerOf,
-) -> None:
+def test_another_number_of_shards(before, after, store_settings, client, engine, worker_of):
     """What waits, what is pending and what late producers add in the old shards is learnt."""
     old, new = with_shards(store_settings, before), with_shards(store_settings, after)
     send(client, old.keys, bodies(60))
@@ -192,9 +178,7 @@ def test_another_number_of_shards(
         assert decode_document(data).patterns[0].helpful_count == 15
 
 
-def test_entries_of_two_shards_with_the_same_id(
-    store_settings: Settings, client: redis.Redis, engine: Engine, worker_of: WorkerOf
-) -> None:
+def test_entries_of_two_shards_with_the_same_id(store_settings, client, engine, worker_of):
     """Two shards' clocks may agree: outcomes without an id of their own are both learnt."""
     settings = with_shards(store_settings, 4)
     shards = settings.keys.shards[:4]
@@ -212,9 +196,7 @@ def test_entries_of_two_shards_with_the_same_id(
     }
 
 
-def test_dead_letters_of_all_shards_are_one_list(
-    store_settings: Settings, client: redis.Redis
-) -> None:
+def test_dead_letters_of_all_shards_are_one_list(store_settings, client):
     """In one order and in pages, and each is found by its id, also in a shard that was given up."""
     settings = with_shards(store_settings, 4)
     keys = settings.keys
@@ -249,9 +231,7 @@ def test_dead_letters_of_all_shards_are_one_list(
     assert read_flow(client, keys).dead_letters == 0
 
 
-def test_forgetting_looks_into_every_shard(
-    store_settings: Settings, client: redis.Redis, worker_of: WorkerOf
-) -> None:
+def test_forgetting_looks_into_every_shard(store_settings, client, worker_of):
     """Also into those that a project was in before the number of shards was changed."""
     project = next(each for each in PROJECTS if shard_of(each, 2) != shard_of(each, 4))
     for shards in (1, 2, 4):

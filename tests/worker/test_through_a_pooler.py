@@ -1,25 +1,20 @@
 """PostgreSQL behind pgbouncer, in either mode: all that reads and writes works as without it."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import redis
 from sqlalchemy import Engine, text
 
 from tests.forgetting.whole_store import whole
 from tests.support.postgres import pgbouncer
-from tests.worker.working import body, publish
+from tests.worker.working import body, command_line, publish
 from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord_worker.checks.server_checks import check_database
-from trackrecord_worker.services import Services
 
 PROJECT = "default"
 NOW = 1_780_000_000.0
@@ -56,14 +51,7 @@ def direct(postgres_url: str) -> Iterator[Engine]:
 
 def command(settings: Settings, *arguments: str) -> str:
     """Return what a command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "trackrecord_cli", *arguments],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = command_line(settings, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -82,15 +70,10 @@ def told(numbers: range) -> list[bytes]:
     ]
 
 
-def test_whatever_reads_and_writes(
-    pooled: Settings,
-    direct: Engine,
-    client: redis.Redis,
-    worker_of: Callable[[Settings], Services],
-) -> None:
+def test_whatever_reads_and_writes(pooled, direct, client, worker_of):
     """Drains beside each other, consolidation, lists, rebuild and forgetting."""
     check_database(pooled)
-    publish(client, pooled, *told(range(400)))
+    publish(client, pooled, *told(range(200)))
     workers = [worker_of(pooled) for _ in range(3)]
     with ThreadPoolExecutor(len(workers)) as pool:
         list(pool.map(lambda each: each.drain.run(), workers))
@@ -99,7 +82,7 @@ def test_whatever_reads_and_writes(
     for arguments in (("patterns", "list"), ("competences", "list"), ("runs", "list")):
         json.loads(command(pooled, *arguments, "--json"))
     before = whole(direct, PROJECT, at=NOW)
-    assert len(before["outcomes"]) == 400
+    assert len(before["outcomes"]) == 200
     assert before["competences"]
     command(pooled, "rebuild", "--project", PROJECT)
     after = whole(direct, PROJECT, at=NOW)
@@ -107,11 +90,11 @@ def test_whatever_reads_and_writes(
     del before["competence_history"], after["competence_history"]
     assert after == before
     command(pooled, "forget", "--project", PROJECT, "--source", "agent-1", "--yes")
-    assert len(whole(direct, PROJECT, at=NOW)["outcomes"]) == 200
+    assert len(whole(direct, PROJECT, at=NOW)["outcomes"]) == 100
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -> None:
+def test_a_lock_is_waited_for_no_longer_than_set(postgres_url, mode):
     """And the time is one transaction's own: another client of the same session does not get it."""
     with pgbouncer(postgres_url, mode, sessions=2) as url:
         quick, patient = connect_store(url, timeout_s=0.2), connect_store(url, timeout_s=60.0)
@@ -143,7 +126,7 @@ def test_a_lock_is_waited_for_no_longer_than_set(postgres_url: str, mode: str) -
             patient.dispose()
 
 
-def test_a_pooler_without_transactions(postgres_url: str, settings: Settings) -> None:
+def test_a_pooler_without_transactions(postgres_url, settings):
     """Statement pooling cannot be worked with; the line says what stands in the way."""
     with pgbouncer(postgres_url, "statement") as url:
         with pytest.raises(StoreUnavailable) as said:

@@ -1,4 +1,4 @@
-"""`trackrecord up` as a person runs it: when it says that it is up, and how it ends."""
+"""`trackrecord up` as a person runs it: when it says that it is up, its HTTP server, its end."""
 
 import contextlib
 import json
@@ -22,11 +22,12 @@ import redis
 from tests.cli.terminal import Terminal
 from tests.support.own_token import of_its_user
 from tests.support.processes import end
-from tests.worker.working import body, publish, until
+from tests.worker.working import alive, body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.signs_of_life import living_on_host
 from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_capture.agents.door_address import ask_door
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.home_lock import running_cost
 from trackrecord_worker.up.server_binary import find_servers
@@ -34,6 +35,7 @@ from trackrecord_worker.up.server_binary import find_servers
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 PATIENCE_S = 120.0
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - what is refused
 
 
 class Up:
@@ -42,15 +44,18 @@ class Up:
     Args:
         settings: of its home.
         arguments: of its command line.
+        command: another one than `up`.
         variables: of its environment, besides the settings.
     """
 
-    def __init__(self, settings: Settings, *arguments: str, **variables: str) -> None:
+    def __init__(
+        self, settings: Settings, *arguments: str, command: str = "up", **variables: str
+    ) -> None:
         self.settings = settings
         self.log = settings.home.parent / f"{settings.home.name}-{time.monotonic_ns()}.log"
         with self.log.open("wb") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "trackrecord_cli", "up", *arguments],
+                [sys.executable, "-m", "trackrecord_cli", command, *arguments],
                 env={**os.environ, **settings.as_environment(), **variables},
                 stdout=file,
                 stderr=file,
@@ -68,13 +73,18 @@ class Up:
         until(lambda: "trackrecord is up" in self.said or self.process.poll() is not None, 120)
         assert self.process.poll() is None, self.said
 
+    def until_said(self, text: str) -> None:
+        """Wait until it has said something."""
+        until(lambda: text in self.said or self.process.poll() is not None, PATIENCE_S)
+        assert text in self.said
+
     def family(self) -> list[psutil.Process]:
         """Every process that it has started, and theirs."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def url(self) -> str:
         """The URL of its HTTP server, with the credential of its user."""
-        until(lambda: "HTTP: http://" in self.said, PATIENCE_S)
+        self.until_said("HTTP: http://")
         url = self.said.partition("HTTP: ")[2].splitlines()[0]
         return of_its_user(url, self.settings.home)
 
@@ -88,6 +98,11 @@ class Up:
         """Wait until it ends by itself with a failure; return its last line."""
         assert self.process.wait(PATIENCE_S) == 3, self.said
         return self.said.splitlines()[-1]
+
+    def stop(self) -> int:
+        """End it in order; return its status."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
 
     def end(self) -> None:
         """End it, in order if possible."""
@@ -145,16 +160,7 @@ def lasting() -> Iterator[Lasting]:
             running.end()
 
 
-def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    found = []
-    for each in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if each.status() != psutil.STATUS_ZOMBIE:
-                found.append(each)
-    return found
-
-
-def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
+def test_up_means_that_a_worker_waits_for_outcomes(lasting):
     """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
     assert lasting.living_at_first
     with agent_client(lasting.settings) as client:
@@ -168,13 +174,12 @@ OWN_LINE = re.compile(
 )
 
 
-def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[Up]) -> None:
+def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up):
     """Celery, which a number of processes asks for, neither warns root nor says goodbye."""
     running = up(TRACKRECORD_LOG_LEVEL="debug", TRACKRECORD_WORKER_CONCURRENCY="1")
     running.until_up()
     running.url()
-    running.process.terminate()
-    assert running.process.wait(PATIENCE_S) == 0
+    assert running.stop() == 0
     lines = running.said.splitlines()
     logged = [line for line in lines if not OWN_LINE.fullmatch(line)]
     assert "stopping" in lines
@@ -183,7 +188,7 @@ def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[U
         assert json.loads(line)["level"] in ("debug", "info", "warning"), line
 
 
-def test_what_up_says_to_a_person_is_its_own_lines_alone(settings: Settings) -> None:
+def test_what_up_says_to_a_person_is_its_own_lines_alone(settings):
     """Its log goes to a file, which it names and which is for its owner alone; Ctrl-C ends it."""
     variables = {**settings.as_environment(), "TRACKRECORD_LOG_LEVEL": "debug"}
     with Terminal("up", columns=200, **variables) as terminal:
@@ -200,7 +205,7 @@ def test_what_up_says_to_a_person_is_its_own_lines_alone(settings: Settings) -> 
     assert {json.loads(line)["level"] for line in logged} >= {"debug"}
 
 
-def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
+def test_a_worker_that_cannot_run_ends_up(up, tmp_path):
     """Without a package that the worker imports: a few tries, then one line with the cause."""
     broken = tmp_path / "packaging"
     broken.mkdir()
@@ -216,7 +221,7 @@ def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
     assert any('"again_in_s": 4.0' in line or "again_in_s=4.0" in line for line in pauses)
 
 
-def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:
+def test_killed_with_9_its_children_end_too(up, settings):
     """Redis at once, worker and HTTP server soon; the next `up` waits and takes over.
 
     It gets the address of the HTTP server, too. When nobody takes over, nothing is left behind
@@ -247,7 +252,7 @@ def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) ->
     until(lambda: alive(family) == [], 60)
 
 
-def test_it_says_what_it_costs(lasting: Lasting) -> None:
+def test_it_says_what_it_costs(lasting):
     """Four processes once the catching up of a night is over; nobody's without an `up`."""
     home = lasting.settings.home
 
@@ -259,7 +264,7 @@ def test_it_says_what_it_costs(lasting: Lasting) -> None:
     assert running_cost(home.parent) is None
 
 
-def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:
+def test_a_second_one_names_who_is_running(lasting):
     """Each process id that it names is one that lives; nothing is harmed."""
     family = lasting.family()
     second = Up(lasting.settings)
@@ -291,7 +296,7 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def test_a_taken_port_is_named(home: Path) -> None:
+def test_a_taken_port_is_named(home):
     """One line, with another way out."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -304,7 +309,7 @@ def test_a_taken_port_is_named(home: Path) -> None:
     )
 
 
-def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: int) -> None:
+def test_a_port_wants_a_password(settings, up, free_port):
     """It is in a file that `up` names; a server that is known to be vulnerable gets no port."""
     if find_servers()[0].is_vulnerable:
         said = up("--port", str(free_port)).refusal()
@@ -325,7 +330,7 @@ def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: in
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
 
 
-def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:
+def test_everything_is_for_its_owner_alone(lasting):
     """Under the usual umask: folders 0700, files 0600, those of SQLite and of Redis too."""
     settings = lasting.settings
     with agent_client(settings) as client:
@@ -338,7 +343,7 @@ def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:
         assert stat.S_IMODE(mode) & 0o077 == 0, path
 
 
-def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
+def test_what_agents_spool_first_is_private_too(settings):
     """An agent that spools before anything else has made the home."""
     settings.home.rmdir()
     script = "import trackrecord; trackrecord.spool(task_id='t', success=True)"
@@ -352,7 +357,7 @@ def test_what_agents_spool_first_is_private_too(settings: Settings) -> None:
         assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, path
 
 
-def test_interrupted_while_it_starts(up: type[Up], settings: Settings) -> None:
+def test_interrupted_while_it_starts(up, settings):
     """It ends in order, at once."""
     running = up()
     until(lambda: (settings.home / "up.lock").exists())
@@ -373,14 +378,86 @@ def _words(process: psutil.Process) -> list[str]:
     return []
 
 
-def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
+def test_a_redis_that_keeps_ending(settings, up):
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
     before = up()
     before.until_up()
-    before.process.terminate()
-    assert before.process.wait(PATIENCE_S) == 0
+    assert before.stop() == 0
     for file in (settings.home / "redis").rglob("*.aof"):
         file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
     said = up().refusal()
     assert said.startswith("trackrecord: the embedded Redis does not start (")
     assert said.endswith(f"see {settings.home / 'redis' / 'redis.log'}")
+
+
+def door_of(running: Up) -> psutil.Process:
+    """The process of its HTTP server."""
+    (found,) = [
+        child
+        for child in psutil.Process(running.process.pid).children()
+        if "trackrecord_door" in child.cmdline()
+    ]
+    return found
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=PATIENCE_S).json() == {"status": "ok"}
+    except httpx.TransportError:
+        return False
+
+
+def test_up_serves_http_and_revives_it(up):
+    """It says where; killed, the server comes back at the same address; with `up` it ends."""
+    running = up()
+    url = running.url()
+    assert answers(url)
+    first = door_of(running)
+    first.kill()
+    # The socket is open all the time: this request waits for the next server.
+    assert answers(url)
+    second = door_of(running)
+    assert second.pid != first.pid
+    assert "child_ended" in running.said
+    assert running.stop() == 0
+    assert not second.is_running()
+    assert not answers(url)
+
+
+def test_a_taken_port_is_said_in_one_line_and_hooks_are_answered(up):
+    """Only what needs a port has none; `doctor` and `open` name the port and the setting."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        running = up(TRACKRECORD_HTTP__PORT=str(port))
+        running.until_said("page and traces")
+        (line,) = [line for line in running.said.splitlines() if "HTTP" in line]
+        assert line == (
+            f"trackrecord: port {port} of 127.0.0.1 cannot be used for HTTP (Address already in "
+            "use): set another TRACKRECORD_HTTP__PORT or TRACKRECORD_HTTP__HOST; agents' hooks are "
+            "answered, the page and traces are not"
+        )
+        assert "trackrecord is up" in running.said
+        assert ask_door(running.settings.home, "GET", "/health")[0] == 200
+        for command, status in (("doctor", 1), ("open", 3)):
+            asked = up(command=command, TRACKRECORD_HTTP__PORT=str(port))
+            assert asked.process.wait(PATIENCE_S) == status
+            assert re.search(rf"port.* {port} .*taken.*TRACKRECORD_HTTP__PORT", asked.said)
+        assert running.stop() == 0
+
+
+def test_without_http(up):
+    """`--no-http` leaves it out, and needs no token for an address that it does not use."""
+    running = up("--no-http", TRACKRECORD_HTTP__HOST=EVERYWHERE)
+    running.until_said("Redis: ")
+    assert running.stop() == 0
+    assert "HTTP" not in running.said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_serve_alone(up, number):
+    """Without Redis it serves as well; it ends in order with status 0."""
+    serving = up(command="serve")
+    assert answers(serving.url())
+    serving.process.send_signal(number)
+    assert serving.process.wait(PATIENCE_S) == 0
+    assert "Traceback" not in serving.said

@@ -3,16 +3,18 @@
 import contextlib
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import redis
 from sqlalchemy import Engine, func, select
 
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.ledger.read import read_counts
 from trackrecord.store.ledger.receipts import OUTCOME
@@ -44,12 +46,45 @@ def publish(client: redis.Redis, settings: Settings, *bodies: bytes) -> list[byt
     return answers
 
 
+def as_sent(entry: object) -> bytes:
+    """An entry as JSON, where it is not bytes already."""
+    return entry if isinstance(entry, bytes) else msgspec.json.encode(entry)
+
+
+def add(client: redis.Redis, settings: Settings, kind: str, *entries: object) -> None:
+    """Put entries of a kind onto the stream, as any language can."""
+    for each in entries:
+        client.xadd(settings.keys.outcomes, {"v": "1", kind: as_sent(each)})
+
+
 def until(condition: Callable[[], Any], seconds: float = 100.0, *, every: float = 0.05) -> None:
     """Wait until the condition holds; a test that waits in vain fails."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "this did not happen in time"
         time.sleep(every)
+
+
+def changed(settings: Settings, **fields: Any) -> Settings:
+    """Return the same settings but for some."""
+    return load_settings(**settings.model_dump(exclude_unset=True) | fields)
+
+
+def run_python(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these settings and arguments: a module by `-m`, or a program by `-c`."""
+    return subprocess.run(
+        [sys.executable, "-P", *arguments],
+        env={**os.environ, **settings.as_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+
+
+def command_line(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the command line with these settings."""
+    return run_python(settings, "-m", "trackrecord_cli", *arguments)
 
 
 def recorded_ids(engine: Engine) -> set[str]:
@@ -88,6 +123,16 @@ def log_lines(log: Path, event: str) -> list[dict[str, Any]]:
             entry = msgspec.json.decode(line)
             if isinstance(entry, dict) and entry.get("event") == event:
                 found.append(entry)
+    return found
+
+
+def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that have not ended: an ended one may wait for its parent."""
+    found = []
+    for each in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
     return found
 
 

@@ -20,10 +20,8 @@ import msgspec
 
 from trackrecord.learning.numbers.speaker_names import PERSON
 
-from .outcome import MAX_COMMITS, Outcome, decode_outcome
+from .outcome import MAX_COMMITS, Outcome, decode_stored
 
-# Each entry passed the limit of its day.
-_ANY_SIZE: Final = 2**31
 # With the digest, 128 characters.
 _LONGEST_ID_KEPT: Final = 115
 # How a verdict is known, the strongest evidence first.
@@ -250,7 +248,7 @@ def digest_of_body(body: bytes) -> bytes:
 
 def speaker_of(body: bytes) -> str:
     """Return the speaker of a valid entry, see `Outcome.speaker`."""
-    return decode_outcome(body, max_bytes=_ANY_SIZE).speaker
+    return decode_stored(body).speaker
 
 
 def apart_id(outcome_id: str, speaker: str) -> str:
@@ -280,7 +278,7 @@ def _read(entry: OutcomeEntry) -> _Read:
         # A null stands for "not given".
         if name == "success" or bytes(raw) != b"null"
     }
-    outcome = decode_outcome(entry.body, max_bytes=_ANY_SIZE)
+    outcome = decode_stored(entry.body)
     if outcome.thinned is None:
         digest = digest_of_body(entry.body)
     else:

@@ -347,6 +347,15 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     raise InvalidOutcome(message)
 
 
+def decode_stored(body: bytes) -> Outcome:
+    """Decode a body that was small enough when it was recorded, whatever the limit is now.
+
+    Raises:
+        InvalidOutcome: as `decode_outcome`, for one that was recorded by a version that took more.
+    """
+    return decode_outcome(body, max_bytes=len(body))
+
+
 def decode_reported(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     """Decode and check a body from an untrusted sender.
 

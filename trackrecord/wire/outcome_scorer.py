@@ -20,7 +20,7 @@ from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
 
-from .outcome import Outcome
+from .outcome import Outcome, decode_stored
 from .run_digest import run_digest
 from .run_marks import marks_of, task_text_of
 from .tried_calls import tried_digest
@@ -146,6 +146,11 @@ class OutcomeScorer:
             each.slug: Touch(each.slug, STRATEGY, each.name_en or each.name_zh)
             for each in recogniser.strategies
         }
+
+    def score_stored(self, body: bytes, *, received_at: float, outcome_id: str) -> ScoredOutcome:
+        """Score an outcome that is on record, or follows from what is."""
+        outcome = decode_stored(body)
+        return self.score(outcome, body, received_at=received_at, outcome_id=outcome_id)
 
     def score(
         self, outcome: Outcome, body: bytes, *, received_at: float, outcome_id: str

@@ -15,11 +15,9 @@ import msgspec
 from trackrecord.learning.competences.episodes.arguments import argument_types
 
 from .join import digest_of_body
-from .outcome import Outcome, decode_outcome
+from .outcome import Outcome, decode_stored
 from .outcome_scorer import STRATEGY, OutcomeScorer
 
-# What is on record passed the limit of its day.
-_ANY_SIZE: Final = 2**31
 _EMPTY: Final = {
     "instruction": "", "description": "", "failure_details": "", "files_touched": [],
     "metadata": {},
@@ -39,7 +37,7 @@ _lists = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 def is_thinned(body: bytes) -> bool:
     """Return whether the texts of a valid body were taken out."""
     # Most bodies do not have these characters at all, and looking for them is cheap.
-    return _MARK in body and decode_outcome(body, max_bytes=_ANY_SIZE).thinned is not None
+    return _MARK in body and decode_stored(body).thinned is not None
 
 
 def thinned(body: bytes, scorer: OutcomeScorer) -> bytes:
@@ -49,7 +47,7 @@ def thinned(body: bytes, scorer: OutcomeScorer) -> bytes:
         body: the body.
         scorer: finds the patterns, which stay the same.
     """
-    outcome = decode_outcome(body, max_bytes=_ANY_SIZE)
+    outcome = decode_stored(body)
     if outcome.thinned is not None:
         return body
     fields: dict[str, Any] = dict(_fields.decode(body))
@@ -92,5 +90,5 @@ def _description(outcome: Outcome, fields: dict[str, Any], scorer: OutcomeScorer
     assert outcome.description is not None  # noqa: S101 - the caller has looked
     touched = scorer.touches(outcome)
     names = ". ".join(each.content for each in touched if each.kind == STRATEGY)
-    without = decode_outcome(_encode(fields | {"description": names}), max_bytes=_ANY_SIZE)
+    without = decode_stored(_encode(fields | {"description": names}))
     return names if set(scorer.touches(without)) == set(touched) else outcome.description

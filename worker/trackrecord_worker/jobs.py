@@ -14,11 +14,7 @@ from sqlalchemy import Connection
 
 from trackrecord.artifacts.store import prune_artifacts
 from trackrecord.embeddings.embedder import embed_everything
-from trackrecord.errors import (
-    RetentionFailed,
-    ServerUnavailable,
-    StoreUnavailable,
-)
+from trackrecord.errors import RetentionFailed, ServerUnavailable, StoreUnavailable
 from trackrecord.redis.fleet_counts import Ending, consolidation_count
 from trackrecord.redis.problems import is_away, is_out_of_memory
 from trackrecord.settings.daemon_settings import DaemonSettings, RetentionSettings

@@ -93,18 +93,14 @@ class DueJobs:
 
     Args:
         jobs: all of them.
-        monotonic: the clock, in seconds.
     """
 
-    def __init__(
-        self, jobs: Sequence[Job], *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, jobs: Sequence[Job]) -> None:
         self._due_at = dict.fromkeys(jobs, -math.inf)
-        self._monotonic = monotonic
 
     def take(self) -> list[str]:
         """Return the names of those that are due; they are due again after their interval."""
-        now = self._monotonic()
+        now = time.monotonic()
         due = [job for job, due_at in self._due_at.items() if due_at <= now + _NEARLY_S]
         self._due_at |= {job: now + (job.every_s or 0.0) for job in due}
         return [job.name for job in due]

@@ -55,6 +55,7 @@ from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 from .caching.advise import Adviser
 from .caching.refresh import RankingsRefresher
 from .caching.seen_documents import ProjectRevisions
+from .job_table import DRAIN
 from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
@@ -265,6 +266,10 @@ class Services:
         settings: validated settings.
         app: the Celery app, to wake another process; None outside of one.
         parts: what other threads of the process use, too; of its own when not given.
+
+    Attributes:
+        redis: a patient Redis client.
+        sign_of_life: the sign by which everybody knows that this process learns.
     """
 
     def __init__(
@@ -273,6 +278,7 @@ class Services:
         self.settings = settings
         self._app = app
         self._parts = parts or ProcessParts(settings)
+        self.redis, self.sign_of_life = self._parts.redis, self._parts.sign_of_life
         # The store's last write when everything that waited in it had been indexed.
         self.indexed_write: object = None
 
@@ -287,19 +293,9 @@ class Services:
             return_free_memory()
 
     @property
-    def redis(self) -> redis.Redis:
-        """A patient Redis client."""
-        return self._parts.redis
-
-    @property
     def engine(self) -> Engine:
         """The store, migrated."""
         return self._parts.engine
-
-    @property
-    def sign_of_life(self) -> SignOfLife:
-        """The sign by which everybody knows that this process learns."""
-        return self._parts.sign_of_life
 
     @cached_property
     def recogniser(self) -> Recogniser:
@@ -396,8 +392,6 @@ class Services:
         if self._app is None:
             return
         from kombu.exceptions import OperationalError
-
-        from .job_table import DRAIN
 
         # A Redis that is full or away takes no wake-up; without help this process goes on alone.
         with suppress(OperationalError, redis.RedisError):

@@ -6,12 +6,11 @@ from pathlib import Path
 import msgspec
 
 from .installed import Chosen, Installed, installed_for, read_installed, write_installed
-from .known import Agent
-from .plan import Plan, carry_out
+from .plan import Installation, Plan, carry_out
 from .runtime import remove_runtime, write_runtime
 
 
-def plan_install(agent: Agent, home: Path, **asked: bool | None) -> Plan:
+def plan_install(agent: Installation, home: Path, **asked: bool | None) -> Plan:
     """Return the plan of an installation.
 
     Args:
@@ -28,7 +27,7 @@ def plan_install(agent: Agent, home: Path, **asked: bool | None) -> Plan:
     return agent.install(home, installed, Chosen(**{**known, **given}))
 
 
-def plan_uninstall(agent: Agent, home: Path) -> Plan:
+def plan_uninstall(agent: Installation, home: Path) -> Plan:
     """Return the plan of a removal.
 
     Raises:
@@ -37,7 +36,7 @@ def plan_uninstall(agent: Agent, home: Path) -> Plan:
     return agent.uninstall(home, installed_for(home, agent.name))
 
 
-def install(agent: Agent, home: Path, plan: Plan) -> None:
+def install(agent: Installation, home: Path, plan: Plan) -> None:
     """Carry out the plan of an installation; the hook's file is written before entries point to it.
 
     Raises:
@@ -58,7 +57,7 @@ def install(agent: Agent, home: Path, plan: Plan) -> None:
     write_installed(home, on_record)
 
 
-def uninstall(agent: Agent, home: Path, plan: Plan) -> None:
+def uninstall(agent: Installation, home: Path, plan: Plan) -> None:
     """Carry out the plan of a removal; with the last agent the hook goes, too.
 
     Raises:

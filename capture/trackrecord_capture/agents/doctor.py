@@ -1,7 +1,7 @@
 """Check which agents report, when they last did, and what to do where one does not."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,8 @@ import msgspec
 from .door_address import find_door, read_door
 from .hook_state import LastError, fired_at, last_error
 from .installed import read_installed
-from .known import AGENTS, Agent
+from .known import AGENTS
+from .plan import Installation
 
 _LONG_AGO_S: Final = 7 * 86_400.0
 _CLOSED: Final = (
@@ -70,13 +71,13 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return not self.advice and not any(each.advice for each in self.agents)
 
 
-def diagnose(home: Path, port: int, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
+def diagnose(home: Path, port: int) -> Diagnosis:
     """Look at what is installed, and ask the front door, which should have a port."""
     address = read_door(home)
     is_open = find_door(home) is not None
     found = tuple(
         _checkup(agent, home)
-        for agent in agents
+        for agent in AGENTS.values()
         if agent.is_found() or agent.name in read_installed(home)
     )
     has_port = address is not None and address.port > 0
@@ -88,7 +89,7 @@ def diagnose(home: Path, port: int, agents: Iterable[Agent] = tuple(AGENTS.value
     )
 
 
-def _checkup(agent: Agent, home: Path) -> Checkup:
+def _checkup(agent: Installation, home: Path) -> Checkup:
     is_installed = agent.is_installed(home)
     fired = fired_at(home, agent.name)
     advice = list(agent.problems(home))

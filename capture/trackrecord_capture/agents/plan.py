@@ -88,15 +88,41 @@ def carry_out(plan: Plan) -> None:
 
 
 class Installation:
-    """The parts that the installations of all agents share; see `Agent`.
+    """An agent on this machine, and how it is made to report by itself.
 
     Attributes:
-        name: the agent's name.
+        name: the agent's name, as in `trackrecord install NAME`.
         label: its name for people.
     """
 
     name: str
     label: str
+
+    def folder(self) -> Path:
+        """Return where its sessions are."""
+        raise NotImplementedError
+
+    def is_found(self) -> bool:
+        """Return whether it is on this machine."""
+        raise NotImplementedError
+
+    def install(self, home: Path, installed: Installed, chosen: Chosen) -> Plan:
+        """Plan the installation.
+
+        Args:
+            home: trackrecord's home.
+            installed: what is installed by now.
+            chosen: the parts that are wanted, where the agent can have them; of those that are
+                installed and not wanted, our MCP server goes.
+
+        Raises:
+            DraftRefused: a file is left alone.
+        """
+        raise NotImplementedError
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered."""
+        raise NotImplementedError
 
     def own_files(self, home: Path) -> Iterable[Path]:
         """Return the files that an installation changes today."""

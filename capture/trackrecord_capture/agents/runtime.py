@@ -25,20 +25,6 @@ REMIND: Final = "remind"
 _PACKAGE: Final = "trackrecord_capture.agents"
 _NO_FOLDERS: Final = "_FOLDERS: dict[str, str] = {}"
 _NO_EVENTS: Final = "_EVENTS: dict[str, dict[str, str]] = {}"
-_WRAPPER: Final = """\
-#!/bin/sh
-# What the hooks of coding agents start. Written by `trackrecord install`; silent in every case.
-[ -x {python} ] || exit 0
-exec {python} -I -S {hook} "$@" 2>/dev/null
-"""
-_MCP: Final = """\
-#!/bin/sh
-# The MCP server of coding agents. Written by `trackrecord install`. The runs of these agents are
-# reported by their hooks: there is no tool to report them once more.
-TRACKRECORD_HOME={home}
-export TRACKRECORD_HOME
-exec {python} -I -S {proxy} {home} {python}
-"""
 
 
 def runtime_folder(home: Path) -> Path:
@@ -78,10 +64,10 @@ def write_runtime(home: Path) -> None:
     hook = folder / "hook.py"
     _write(hook, _hook(), 0o600)
     python = shlex.quote(sys.executable)
-    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=_quoted(hook)), 0o700)
+    _write(wrapper_path(home), packaged("hook.sh").format(python=python, hook=_quoted(hook)), 0o700)
     proxy = folder / "mcp.py"
     _write(proxy, packaged("mcp_proxy.py"), 0o600)
-    server = _MCP.format(python=python, proxy=_quoted(proxy), home=_quoted(home))
+    server = packaged("mcp.sh").format(python=python, proxy=_quoted(proxy), home=_quoted(home))
     _write(mcp_path(home), server, 0o700)
 
 

@@ -73,16 +73,13 @@ def subject_of(
     return Subject("project", project, project)
 
 
-def _say_nothing(_: str) -> None:
-    """Pass over a history that was set aside: it is deleted, or of no use to anyone."""
-
-
 @contextmanager
 def opened(
     engine: Engine,
     settings: DaemonSettings,
     subject: Subject,
-    warn: Callable[[str], None] = _say_nothing,
+    # A history that was set aside is deleted, or of no use to anyone.
+    warn: Callable[[str], None] = lambda _history: None,
 ) -> Iterator[Forgetter]:
     """Look for a subject everywhere, and yield what forgets it.
 

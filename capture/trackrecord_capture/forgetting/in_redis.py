@@ -20,11 +20,7 @@ from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import Keys
 from trackrecord.redis.shards import all_shards, servers_of
 from trackrecord.redis.stream_removal import take_out
-from trackrecord.resources.prompt_documents.advice import (
-    build_advice,
-    build_moments,
-    with_standing,
-)
+from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
@@ -32,7 +28,7 @@ from trackrecord.store.outcomes.forgotten import Kind, digest_of_id
 from trackrecord.store.outcomes.projects import clock_of
 from trackrecord.wire.subject import Subject, told_by
 
-from ..sources.tool_words import own_tool_names
+from ..sources.register import own_tool_names
 
 _KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _OUTCOME: Final = "outcome"

@@ -26,9 +26,8 @@ from trackrecord.settings.capture_rules import CaptureRules
 from ..agent_run import AgentRun
 from ..outcome import outcome_of, project_of, task_id_of
 from ..projects import RunProjects
-from ..sources.register import agent_of
+from ..sources.register import agent_of, tool_words
 from ..sources.source import Log, Source, Unreadable
-from ..sources.tool_words import tool_words
 from .reading import Found, FoundOutcome, LogReading, OutcomeOf, find_outcomes
 
 _MOST_PROCESSES: Final = 8

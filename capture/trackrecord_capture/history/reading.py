@@ -109,22 +109,18 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
     progress: Progress = lambda _position: None
 
 
-class FoundOutcome(msgspec.Struct, frozen=True, kw_only=True):
+class FoundOutcome(ReadRun, frozen=True, kw_only=True):
     """The outcome of a run in a log, before anything is remembered or published.
 
+    A run that has been silent for long has ended here.
+
     Attributes:
-        run: the run; it has ended if it has been silent for long.
         fields: those of its outcome; None if it is left out, or refused.
         refused: why no outcome could be made of it; "" if one could, or it is left out.
-        resume_at: see `ReadRun`.
-        position: see `ReadRun`.
     """
 
-    run: AgentRun
     fields: dict[str, Any] | None
     refused: str = ""
-    resume_at: int
-    position: int
 
 
 Found = FoundOutcome | Unreadable

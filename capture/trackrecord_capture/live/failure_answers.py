@@ -21,8 +21,8 @@ from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..agents.installed import read_installed
 from ..outcome import tried_calls_of, unchecked_edit_of
 from ..sources.claude_code.calls import failed_call
+from ..sources.register import tool_words
 from ..sources.source import Log, ReadRun, Source
-from ..sources.tool_words import tool_words
 from .hook_answers import HookPost, ProjectOf
 from .session_marks import SessionMarks
 

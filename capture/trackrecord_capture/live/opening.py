@@ -219,13 +219,11 @@ class Live:
             self._watching.catch_up()
             self._failure_answers.prepare(posted.cwd)
         self._outputs.remember(agent, posted.session_id, posted.asked_id, posted.prompt)
-        text = self._hook_answers.answer(agent, posted)
-        return _said(posted, "additionalContext", text) if text else None
+        return _said(posted, "additionalContext", self._hook_answers.answer(agent, posted))
 
     def _told(self, agent: str, posted: HookPost) -> bytes | None:
         """Return what is known of a call that has failed."""
-        text = self._failure_answers.answer(agent, posted)
-        return _said(posted, "additionalContext", text) if text else None
+        return _said(posted, "additionalContext", self._failure_answers.answer(agent, posted))
 
     def _reminded(self, agent: str, posted: HookPost) -> bytes | None:
         """Return what keeps an agent from ending its turn: an edit that nothing has checked."""
@@ -234,8 +232,7 @@ class Live:
 
     def _summarised(self, agent: str, posted: HookPost, text: str) -> bytes | None:
         """Store an output that is too large for a prompt; return what takes its place."""
-        summary = self._outputs.summary_of(agent, posted, text)
-        return None if summary is None else _said(posted, "updatedToolOutput", summary)
+        return _said(posted, "updatedToolOutput", self._outputs.summary_of(agent, posted, text))
 
     def _note(self, agent: str, posted: HookPost) -> None:
         """Leave the same note as the hook's own program."""
@@ -250,8 +247,10 @@ class Live:
             raise TooManyNotes
 
 
-def _said(posted: HookPost, name: str, text: str) -> bytes:
-    """Return the answer to a hook, in the form that agents take."""
+def _said(posted: HookPost, name: str, text: str | None) -> bytes | None:
+    """Return the answer to a hook, in the form that agents take; None without a text."""
+    if not text:
+        return None
     said = {"hookEventName": posted.hook_event_name, name: text}
     return msgspec.json.encode({"hookSpecificOutput": said})
 

@@ -12,6 +12,7 @@ import msgspec
 
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .edits import step_edits
 from .names import CONSOLES, LOOKS, SCRIPT_RUNNERS, TRIVIAL, step_name
 from .programs import CHECKING, Purpose
@@ -19,11 +20,8 @@ from .purposes import OwnChecks, purpose_of
 from .scopes import TASK_RUNNERS, CheckScope, joined_folder, scope_of
 from .steps import ShellStep, script_of, steps_of
 
-# How much of an output they let through is not known.
-_FILTERS: Final = frozenset({
-    "head", "grep", "egrep", "fgrep", "rg", "ag", "awk", "sed", "cut", "sort", "uniq", "wc", "jq",
-    "tr", "perl", "python", "column",
-})  # fmt: skip
+_TABLES: Final = Tables(__file__)
+_FILTERS: Final = _TABLES.words("filters")
 _READ: Final = _FILTERS | {"tail", "tee"}
 # What lets these words through shows a failure that is told at the end.
 _FAILURES: Final = re.compile(r"fail|FAIL")
@@ -109,16 +107,7 @@ _OWN_TESTS: Final = {"bun": "test", "deno": "test", "hatch": "test"}
 # What fails for reasons of its own says little of a check behind "&&".
 _INSTALLS: Final = frozenset({"install", "i", "ci", "sync", "add", "up", "update", "upgrade"})
 _JOINT: Final = frozenset({"all", "check", "ci", "qa", "quality", "presubmit", "precommit"})
-# Programs that are not named after a task run others', of these languages; "" runs any.
-_RUNS_OTHERS: Final = {
-    "script": frozenset({
-        "jest", "vitest", "mocha", "ava", "node", "bun", "eslint", "tsc", "vue-tsc", "biome",
-        "prettier", "oxlint", "stylelint", "next", "vite", "svelte-check", "playwright", "cypress",
-        "script", "turbo", "nx",
-    }),
-    "tox": frozenset({"pytest", "unittest", "mypy", "ruff", "flake8", "pylint"}),
-    "nox": frozenset({"pytest", "unittest", "mypy", "ruff", "flake8", "pylint"}),
-}  # fmt: skip
+_RUNS_OTHERS: Final = _TABLES.by_name("runs_others")
 _RUNS_ANY: Final = frozenset({"make", "just", "task", "mise", "poe", "invoke", "moon", "rake"})
 
 

@@ -12,54 +12,27 @@ from typing import Final
 
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .names import LOOKS, TAKES_NAMES, TRIVIAL, leading_operands, step_name
 from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of
 from .wrappers import unwrapped
 
-# Programs that always change the files they are given, or write what they make out of them.
-CHANGES: Final = frozenset({
-    "rm", "rmdir", "mv", "cp", "ln", "tee", "truncate", "patch", "rsync", "unzip", "rename", "dd",
-    "shred", "install", "apply_patch", "applypatch", "sponge", "unlink", "codemod", "jscodeshift",
-    "ed", "ex", "dos2unix", "unix2dos", "fastmod", "pyupgrade", "sd", "antlr4", "bindgen", "bison",
-    "cbindgen", "cookiecutter", "copier", "flatc", "flex", "gqlgen", "hygen", "mockery",
-    "pip-compile", "plop", "protoc", "stringer", "swag", "swig", "thrift", "wire", "yacc",
-})  # fmt: skip
-# The word that says so in the name of a task, a subcommand, a script or a program.
-_CHANGING: Final = frozenset({
-    "fmt", "format", "formatting", "reformat", "fix", "autofix", "fixup", "gen", "generate",
-    "generator", "regenerate", "codegen", "scaffold", "makemigrations", "makemessages", "revision",
-    "startapp", "startproject", "tidy", "new",
-})  # fmt: skip
-# With one of these it only looks whether it would.
-_LOOKING: Final = frozenset({
-    "check", "checks", "verify", "validate", "dry", "diff", "list", "help", "test",
-})  # fmt: skip
-_PACKAGE_MANAGERS: Final = frozenset({
-    "bun", "bundle", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "npm", "pdm",
-    "pipenv", "pixi", "pnpm", "poetry", "rye", "uv", "yarn",
-})  # fmt: skip
+_TABLES: Final = Tables(__file__)
+CHANGES: Final = _TABLES.words("changes")
+_CHANGING: Final = _TABLES.words("changing")
+_LOOKING: Final = _TABLES.words("looking")
+_PACKAGE_MANAGERS: Final = _TABLES.words("package_managers")
 # More than one word is a task, or a program's own word.
 _RUNS_OTHERS: Final = TASK_RUNNERS | {"pnpm", "yarn"}
-_ADDS: Final = frozenset({
-    "add", "dedupe", "get", "remove", "require", "rm", "un", "uninstall", "up", "update",
-    "upgrade",
-})  # fmt: skip
+_ADDS: Final = _TABLES.words("adds")
 # They change the manifest if they are told a package.
 _INSTALLS: Final = frozenset({"install", "i"})
 _GROUPS: Final = frozenset({"pub", "workspace", "workspaces"})
 _AUDIT_FIX: Final = ["audit", "fix"]
 _OF_SCRIPTS: Final = frozenset({"bun", "npm", "pipenv", "pnpm"})
-# What they format or write is no file of the work.
-_OUTSIDE: Final = TAKES_NAMES | TRIVIAL | LOOKS | frozenset({
-    "apk", "apt", "apt-get", "aws", "az", "brew", "dnf", "docker", "docker-compose", "gcloud",
-    "gem", "gh", "glab", "helm", "kubectl", "pip", "podman", "yum",
-})  # fmt: skip
-# Words of long options with which any other program writes.
-_WRITING: Final = frozenset({
-    "fix", "write", "apply", "autocorrect", "correct", "place", "inplace", "overwrite", "update",
-    "bless",
-})  # fmt: skip
+_OUTSIDE: Final = TAKES_NAMES | TRIVIAL | LOOKS | _TABLES.words("outside")
+_WRITING: Final = _TABLES.words("writing")
 # Short ones, behind the name of the program.
 _IN_PLACE: Final = re.compile(
     r"(?:g?sed|ruby) -[a-zA-Z]*i|perl -(?![MI])[a-zA-Z0-9]*i|g?awk -?i?inplace\Z|find -delete\Z"
@@ -67,13 +40,7 @@ _IN_PLACE: Final = re.compile(
     r"|(?:rubocop|standardrb) -[aA]\Z|(?:2to3|codespell|golines|gofmt|goimports|gofumpt|shfmt) -w\Z"
     r"|(?:jest|vitest|ncu|npm-check-updates) -u\Z|(?:ast-grep|sg) -U\Z"
 )
-# Formatters change files unless they are told to check only.
-_FORMATTERS: Final = frozenset({
-    "black", "isort", "prettier", "gofmt", "goimports", "rustfmt", "clang-format", "autopep8",
-    "yapf", "shfmt", "dprint", "gofumpt", "stylua", "pint", "php-cs-fixer", "djlint", "ruff format",
-    "dart format", "swift format", "dotnet format", "mix format", "cargo fmt", "terraform fmt",
-    "deno fmt", "zig fmt", "taplo fmt",
-})  # fmt: skip
+_FORMATTERS: Final = _TABLES.phrases("formatters")
 _ONLY_CHECKS: Final = re.compile(
     r"\S+ (?:-?-check|(?:--diff|--dry-run|--list-different|--verify-no-changes|--lint|--test"
     r"|--set-exit-if-changed|check|lint)\Z)|(?:gofmt|goimports|gofumpt|shfmt) -[ld]\Z"
@@ -86,19 +53,9 @@ _NAMES_FILE: Final = {
 _TO_FILE: Final = re.compile(r"-[a-zA-Z]*[oOP]\Z|--output")
 # Without these words; `wget -qO-` prints what it fetches.
 _FETCHES: Final = re.compile(r"(?!-[a-zA-Z]*O-|--spider)")
-_GIT: Final = frozenset({
-    "apply", "am", "checkout", "cherry-pick", "clean", "merge", "mv", "pull", "rebase", "restore",
-    "revert", "rm", "stash", "switch",
-})  # fmt: skip
+_GIT: Final = _TABLES.words("git")
 _GIT_VALUED: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
-_GIT_KEEPS: Final = {
-    "stash": frozenset({"list", "show"}),
-    "checkout": frozenset({"-b", "-B", "--orphan"}),
-    "switch": frozenset({"-c", "-C", "--create", "--orphan"}),
-    "apply": frozenset({"--check", "--stat", "--numstat", "--summary"}),
-    "clean": frozenset({"-n", "--dry-run"}),
-    "rm": frozenset({"--cached"}),
-}
+_GIT_KEEPS: Final = _TABLES.by_name("git_keeps")
 _RESETS: Final = frozenset({"--hard", "--merge", "--keep"})
 # A script that is given in the line itself, and writes.
 _WRITES: Final = re.compile(

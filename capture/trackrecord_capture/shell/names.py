@@ -10,57 +10,21 @@ from typing import Final
 
 from trackrecord.learning.competences.episodes.checks import is_check
 
+from ..tables import Tables
 from .programs import purpose_of_program
 from .steps import ShellStep, script_of
 from .wrappers import operands_from
 
-# Programs whose first operand says what they do.
-_ASKED_TEXT: Final = """
-alembic ant apk apt apt-get artisan aws az bazel brew bun bundle cabal cargo celery cmake composer
-conda dart deno django-admin dnf docker docker-compose dotnet firebase flutter fly gcloud gem gh
-git glab go gradle hatch helm heroku hg jj just kubectl lein lerna make manage.py mamba mix mvn ng
-nix npm nx pdm pip pipenv pixi playwright pnpm podman poetry pre-commit prisma rails rake rebar3
-ruff rustup sbt stack supabase svn swift systemctl task terraform tofu trackrecord turbo uv vercel
-vite next vitest cypress wrangler yarn zig openssl tox nox
-astro buck2 buf devbox django dune invoke meson mise moon poe pyrefly rtk rush rushx rye
-ty vp
-R bleep dagger earthly fastlane mage melos mill pants please wireit doit rebar3 gleam clojure
-"""
-_ASKED: Final = frozenset(_ASKED_TEXT.split()) - {"tox", "nox", "vitest"}
-_RUN_TEXT: Final = "bun dart devbox hatch lerna melos nix nx pdm pixi rye turbo"
-# What stands in front of the name of a script, and says no more than that.
-_RUNS_SCRIPT: Final = {
-    **dict.fromkeys(_RUN_TEXT.split(), frozenset({"run"})),
-    **dict.fromkeys(("composer", "npm"), frozenset({"run", "run-script"})),
-    "pnpm": frozenset({"run", "recursive"}),
-    "yarn": frozenset({"run", "workspace", "workspaces"}),
-    "deno": frozenset({"task"}), "poetry": frozenset({"task"}), "mix": frozenset({"do"}),
-    "mise": frozenset({"run", "r", "task", "tasks"}), "moon": frozenset({"run", "ci"}),
-    "cargo": frozenset({"hack", "miri", "xtask", "careful", "llvm-cov"}),
-    "dotnet": frozenset({"watch"}), "dagger": frozenset({"call"}), "R": frozenset({"CMD"}),
-    "docker": frozenset({"buildx"}),
-}  # fmt: skip
-_SAME: Final = {"mise t": "mise test", "npm t": "npm test", "npm tst": "npm test",
-                "npm i": "npm install",
-                "pnpm i": "pnpm install", "pnpm t": "pnpm test", "cargo t": "cargo test",
-                "cargo b": "cargo build", "cargo c": "cargo check"}  # fmt: skip
-# Several operands say what they do, each in its turn.
-_SEVERAL: Final = frozenset({
-    "make", "mvn", "gradle", "ant", "rake", "just", "task", "turbo", "nx", "invoke", "poe", "ninja",
-})  # fmt: skip
+_TABLES: Final = Tables(__file__)
+_ASKED: Final = _TABLES.words("asked")
+_RUNS_SCRIPT: Final = _TABLES.by_name("runs_script")
+_SAME: Final = _TABLES.read("same", dict[str, str])
+_SEVERAL: Final = _TABLES.words("several")
 _TWO_WORDS: Final = frozenset({("docker", "compose"), ("podman", "compose"), ("uv", "pip")})
-_VALUED_TEXT: Final = """
--C -c -f --file -n --namespace --prefix --filter -F --cwd --manifest-path -w --workspace -p
---project --project-name --profile --context --git-dir --work-tree --directory -j --jobs -pl
---package --color --features --target --config
-"""
-_VALUED: Final = frozenset(_VALUED_TEXT.split())
+_VALUED: Final = _TABLES.words("valued")
 # Scripts of frameworks that are told what to do, as a program is.
 CONSOLES: Final = frozenset({"manage.py", "artisan", "setup.py", "ace"})
-# Runners of a package's scripts: one after another they run the same.
-SCRIPT_RUNNERS: Final = frozenset({
-    "npm", "pnpm", "yarn", "bun", "rushx", "composer", "deno", "pdm", "hatch", "rye", "pixi",
-})  # fmt: skip
+SCRIPT_RUNNERS: Final = _TABLES.words("script_runners")
 # Subcommands that say what they do for whatever program: one that is not in the table above is
 # named with them, too.
 _PLAIN: Final = frozenset({"test", "tests", "lint", "check", "typecheck", "build", "compile"})
@@ -68,35 +32,10 @@ _OPERAND: Final = re.compile(r"[A-Za-z][\w.@:+-]{0,39}\Z")
 _FILE: Final = re.compile(r"\.(?:py|js|ts|mjs|cjs|tsx|jsx|rb|sh|go|rs|ya?ml|json|toml|md|txt)\Z")
 _PROGRAM: Final = re.compile(r"[\w.+@\[-]{1,64}\Z")
 
-_TRIVIAL_TEXT: Final = """
-cd pushd popd echo printf export unset source . set true false : exit sleep pwd which type date [
-local read wait trap shopt alias ulimit umask return declare typeset let clear
-"""
-_LOOKS_TEXT: Final = """
-ls cat bat head tail grep egrep fgrep rg ag wc find fd sort uniq cut tr awk less more jq yq tee file
-stat tree du df printenv ps diff column nl xxd basename dirname realpath readlink mkdir seq yes
-history id whoami uname hostname pgrep lsof top kill sed
-"""
-TRIVIAL: Final = frozenset(_TRIVIAL_TEXT.split())
-_TAKES_NAMES_TEXT: Final = """
-journalctl launchctl loginctl
-7z adb apt-cache apt-mark asdf base64 chgrp chmod chown chroot code cosign cp createdb createuser
-crontab curl dd dig dropdb emacs ffmpeg gdb gpg gunzip gzip helix http-server hx install kakoune
-killall ldd live-server lldb ln locate ltrace make-dir man mc md5sum micro mongo mongosh mount mv
-mysql mysqladmin mysqldump nano nc nm nohup npm-check nslookup nvim nvm objdump od open openssl
-passwd pg_dump pg_restore ping pkill podman-machine printf psql pyenv rbenv rename rm rmdir rsync
-scp screen serve service sftp sha256sum shred sqlite3 ssh strings su subl systemctl tar telnet
-tmux touch truncate umount unlink unzip useradd usermod vi vim virtualenv wget whatis whereis
-xdg-open zip
-"""
-TAKES_NAMES: Final = frozenset(_TAKES_NAMES_TEXT.split())
+TRIVIAL: Final = _TABLES.words("trivial")
+TAKES_NAMES: Final = _TABLES.words("takes_names")
 """Programs whose operands are names of files, hosts and the like: `mkdir test` is no test."""
-_GIT_LOOKS_TEXT: Final = """
-status diff log show branch rev-parse ls-files remote blame describe config grep reflog fetch
-"""
-LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
-    f"git {asked}" for asked in _GIT_LOOKS_TEXT.split()
-}
+LOOKS: Final = _TABLES.words("looks") | {f"git {each}" for each in _TABLES.words("git_looks")}
 
 
 # A step is asked for its name by all that look at it in turn.

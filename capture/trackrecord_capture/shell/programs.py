@@ -7,6 +7,8 @@ from typing import Final
 from trackrecord.learning.competences.episodes.checks import MAKES
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
+
 
 class Purpose(StrEnum):
     """The purpose of a command."""
@@ -31,57 +33,12 @@ CHECKING: Final = frozenset(
 """The purposes of commands that verify earlier work."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Words of programs, subcommands, tasks and scripts. The first purpose with a word counts.
-_BY_WORD: Final = {
-    Purpose.TEST: _words("""
-        ava bats behave busted codecept cov coverage ctest cucumber cypress distcheck doctest
-        e2e eunit ginkgo gotestsum green gtest hurl integration jasmine jest junit kaocha karma
-        kunit midje minitest mocha newman nextest nose2 nosetests nox paratest pest pester
-        phpunit playwright proptest prove pytest qunit robot rspec runtest runtests shellspec
-        smoke spec specs stestr surefire tap tape tarpaulin test testcafe testonly tests
-        testtools tox trial unit unittest unittests vitest vstest ward wdio xctest xdoctest
-        xunit 测试
-    """),
-    Purpose.TYPE_CHECK: _words("""
-        basedpyright dialyzer dmypy flow mypy phpstan psalm pyre pyrefly pyright pytype sorbet
-        srb tsc tsgo typecheck typechecker typechecking types typing
-    """),
-    Purpose.LINT: _words("""
-        actionlint analyse analyze bandit biome buf checkstyle clippy clj-kondo codespell
-        commitlint cppcheck cpplint credo depcheck detekt djlint eslint flake8 golangci golint
-        gosec govulncheck hadolint hlint knip ktlint lint linter linting lints luacheck
-        markdownlint oxlint phpcs pint pycodestyle pydocstyle pyflakes pylint reek revive
-        rubocop ruff semgrep shellcheck spotless standardrb staticcheck stylelint swiftlint
-        tflint vale vet vulture yamllint zizmor
-    """),
-    Purpose.BUILD: _words("assemble build builds bundle compile compileall 构建 编译"),
-    Purpose.CHECK: _words("""
-        all check checker checks ci precommit presubmit qa quality validate validation
-        verification verify 校验 检查 验证
-    """),
-}
-# Programs of which no word says it, and those that their words would say wrongly.
-_BY_PROGRAM: Final[dict[str, Purpose]] = {
-    **dict.fromkeys(_words("c8 k6 nyc richgo testthat wtr"), Purpose.TEST),
-    **dict.fromkeys(_words("import-type svelte-check ty"), Purpose.TYPE_CHECK),
-    **dict.fromkeys(
-        _words("""
-            checkov clang-tidy html5lib php-cs-fixer pre-commit prek slither sqlfluff standard
-            trivy trunk xo
-        """),
-        Purpose.LINT,
-    ),
-    **dict.fromkeys(
-        _words("""
-            cc clang clang++ esbuild g++ gcc hugo javac latexmk microbundle msbuild ng-packagr
-            parcel pdflatex rollup rustc swc swiftc tsup unbuild webpack xcodebuild
-        """),
-        Purpose.BUILD,
-    ),
+_TABLES: Final = Tables(__file__)
+_BY_WORD: Final = {Purpose(name): words for name, words in _TABLES.by_name("by_word").items()}
+_BY_PROGRAM: Final = {
+    program: Purpose(name)
+    for name, programs in _TABLES.by_name("by_program").items()
+    for program in programs
 }
 
 

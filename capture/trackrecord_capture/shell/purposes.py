@@ -13,15 +13,9 @@ from trackrecord.learning.advice.runs.failures import is_wanted_failure
 from trackrecord.learning.competences.episodes.checks import CHECKS, MAKES
 from trackrecord.learning.text.words import words_of
 
+from ..tables import Tables
 from .edits import is_formatter, step_edits
-from .names import (
-    LOOKS,
-    SCRIPT_RUNNERS,
-    TAKES_NAMES,
-    TRIVIAL,
-    leading_operands,
-    step_name,
-)
+from .names import LOOKS, SCRIPT_RUNNERS, TAKES_NAMES, TRIVIAL, leading_operands, step_name
 from .programs import CHECKING, Purpose, purpose_by_words, purpose_of_program
 from .scopes import TASK_RUNNERS
 from .steps import ShellStep, script_of, steps_of
@@ -31,14 +25,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# A task with such a word does something else, though it be for tests.
-_NO_TASKS: Final = MAKES | _words("""
-    apply
-    clean data db deploy deps dev docker down download env export fixture fixtures image
-    images init install list log logs make migrate new open preview publish push release report
-    reset run-server seed serve server setup shell show snapshot snapshots start stop storybook up
-    upload use view watch
-""")
+_TABLES: Final = Tables(__file__)
+_NO_TASKS: Final = MAKES | _TABLES.words("no_tasks")
 # Behind a check they only say of what, or where.
 _QUALIFIERS: Final = frozenset({"dev", "docker", "prod", "release"})
 # What only compiles tests: "build-tests", "test-compile".
@@ -46,101 +34,24 @@ _COMPILES: Final = re.compile(r"\A(?:build|compile)(?!.*and)|[-_:](?:compile|bui
 _FIRST_WORD: Final = re.compile(r"[A-Za-z][a-z0-9]*")
 _FORMATS: Final = _words("fmt format prettier black formatting reformat")
 _RUNS: Final = _words("run start serve server dev preview exec up watch bootrun shell repl console")
-# Programs that are told a task, which decides.
-_TOLD: Final = TASK_RUNNERS | _words(
-    "artisan devbox dune manage.py rails rush rushx setup.py ace django-admin R doit dagger earthly"
-    " mill bleep pants melos fastlane wireit please buck buck2 task mage xtask"
-)
+_TOLD: Final = TASK_RUNNERS | _TABLES.words("told")
 # They build if they are told nothing.
 _BUILDERS: Final = frozenset({"make", "ninja", "hugo", "mage"})
-# Their tasks of these names run the tests, too.
-_TEST_TASKS: Final = {
-    "gradle": frozenset({"check"}),
-    "mvn": frozenset({"verify", "package", "install", "integration-test"}),
-}
+_TEST_TASKS: Final = _TABLES.by_name("test_tasks")
 _SKIPS_TESTS: Final = re.compile(r"-D(?:skipTests|maven\.test\.skip)(?:=true)?\Z")
-# Subcommands that a table of words would not know, or know wrongly.
-_BY_SUBCOMMAND: Final = {
-    "cargo": {"check": Purpose.TYPE_CHECK, "deny": Purpose.LINT, "audit": Purpose.LINT,
-              "llvm-cov": Purpose.TEST, "bench": Purpose.OTHER},
-    "deno": {"check": Purpose.TYPE_CHECK, "compile": Purpose.BUILD},
-    "dart": {"analyze": Purpose.LINT}, "flutter": {"analyze": Purpose.LINT},
-    "aiken": {"check": Purpose.TEST}, "pyrefly": {"check": Purpose.TYPE_CHECK},
-    "R": {"CMD check": Purpose.TEST, "check": Purpose.TEST},
-    "go": {"install": Purpose.BUILD, "vet": Purpose.LINT}, "biome": {"format": Purpose.LINT},
-    "mix": {"dialyzer": Purpose.TYPE_CHECK},
-    "dotnet": {"format": Purpose.LINT, "publish": Purpose.BUILD},
-    "rebar3": {"ct": Purpose.TEST}, "nix": {"flake": Purpose.TEST},
-    "composer": {"validate": Purpose.OTHER}, "prisma": {"validate": Purpose.LINT},
-    "terraform": {"validate": Purpose.LINT}, "helm": {"lint": Purpose.LINT},
-}  # fmt: skip
-# They have subcommands, of which the words say what they are for.
-_BY_OPERAND: Final = _words("""
-    cargo go dotnet swift flutter dart mix rebar3 zig cabal stack bazel docker podman uv poetry
-    bundle gem nimble crystal terraform tofu helm cmake conda brew deno jj next nuxt vite ng astro
-    trackrecord lerna sbt wasm-pack forge anchor truffle hardhat gleam crystal stack esy mkdocs
-    jekyll python supabase firebase cdk serverless sam wrangler vercel expo eas tauri conftest opa
-    dbt promtool molecule sqlfluff swift turbo nx react-scripts vue-cli-service
-""")
-# Subcommands that say it for whatever program.
-_PLAIN: Final = {
-    "test": Purpose.TEST, "tests": Purpose.TEST, "unittest": Purpose.TEST, "lint": Purpose.LINT,
-    "typecheck": Purpose.TYPE_CHECK, "type-check": Purpose.TYPE_CHECK, "build": Purpose.BUILD,
-    "compile": Purpose.BUILD, "check": Purpose.CHECK, "test-unit": Purpose.TEST,
-    "spec": Purpose.TEST, "test:unit": Purpose.TEST,
-}  # fmt: skip
+_BY_SUBCOMMAND: Final = _TABLES.read("by_subcommand", dict[str, dict[str, Purpose]])
+_BY_OPERAND: Final = _TABLES.words("by_operand")
+_PLAIN: Final = _TABLES.read("plain", dict[str, Purpose])
 # Their words say "check", but they look after something else.
 _NEVER: Final = _words("git gh glab brew apt apt-get npm-check-updates hg svn yum dnf jj")
-_INSTALLS: Final = _words("""
-    add ci create get i init install link require remove restore rm sync uninstall un up update
-    upgrade use
-""")
-_INSTALLERS: Final = _words("""
-    apk apt apt-get asdf brew bun bundle cargo composer conda dnf dotnet flutter gem go mamba
-    micromamba mise mix npm pdm pip pipenv pipx pixi pnpm poetry rye rustup uv yarn yum
-""")
-# Without a check, and whatever else their words are.
-_OTHERWISE: Final = frozenset({
-    "ruff clean", "ruff rule", "ruff linter", "cypress open", "playwright install",
-    "playwright codegen", "playwright show-report", "playwright show-trace", "vitest list",
-    "vitest init", "pre-commit install", "pre-commit autoupdate", "pre-commit uninstall",
-    "pre-commit clean", "pre-commit gc", "prek install", "prek autoupdate", "jest init",
-    "pytest list", "golangci-lint linters", "golangci-lint cache", "golangci-lint help",
-    "golangci-lint version", "golangci-lint config", "coverage report", "coverage html",
-    "coverage erase", "coverage xml", "coverage json", "coverage combine", "bazel query",
-    "bazel clean", "bazel info", "bazel run", "dotnet new", "dotnet add", "cargo new", "npm ls",
-    "npm view", "npm create", "npm pkg", "npm outdated", "npm why", "yarn why", "pnpm why",
-    "bun pm", "trunk install", "cargo nextest list", "cargo nextest archive",
-    "cargo nextest show-config", "helm upgrade", "semgrep login",
-})  # fmt: skip
-# With one of these, nothing is run.
-_ONLY_TELLS: Final = frozenset({
-    "--version", "--help", "-h", "-V", "--collect-only", "--co", "--fixtures",
-    "--fixtures-per-test", "--markers", "--listTests", "--list-tests", "--dry-run", "--list",
-    "-list", "--listenvs", "--init", "--show-only", "--no-run", "--setup-plan", "--print-config",
-    "--showConfig", "--show-settings", "--clearCache", "--clear-cache", "--install-types",
-})  # fmt: skip
-_LISTS: Final = {
-    "tox": frozenset({"-l", "-a", "list", "l", "config", "devenv"}), "nox": frozenset({"-l"}),
-    "ctest": frozenset({"-N"}), "make": frozenset({"-n", "-p", "-q", "--just-print"}),
-    "just": frozenset({"-l", "-n", "--summary", "--show"}), "task": frozenset({"-l", "-a", "-n"}),
-    "rake": frozenset({"-T", "-n"}), "dotnet": frozenset({"-t"}),
-}  # fmt: skip
+_INSTALLS: Final = _TABLES.words("installs")
+_INSTALLERS: Final = _TABLES.words("installers")
+_OTHERWISE: Final = _TABLES.phrases("otherwise")
+_ONLY_TELLS: Final = _TABLES.words("only_tells")
+_LISTS: Final = _TABLES.by_name("lists")
 # It goes on until somebody stops it.
 _WATCHES: Final = frozenset({"--watch", "--watchAll", "--watch-all", "--ui"})
-# They verify with one of these options only.
-_WITH_OPTION: Final = {
-    "node": {"--check": Purpose.LINT, "--test": Purpose.TEST},
-    "tsx": {"--test": Purpose.TEST},
-    "go": {"-c": Purpose.BUILD},
-    "php": {"-l": Purpose.LINT},
-    "perl": {"-c": Purpose.LINT},
-    "bash": {"-n": Purpose.LINT},
-    "sh": {"-n": Purpose.LINT},
-    "ruby": {"-c": Purpose.LINT},
-    "pint": {"--test": Purpose.LINT},
-    "php-cs-fixer": {"--dry-run": Purpose.LINT},
-}
+_WITH_OPTION: Final = _TABLES.read("with_option", dict[str, dict[str, Purpose]])
 # A script in the line itself that runs tests.
 _TESTING: Final = re.compile(
     r"\bPkg\.test\(|\btestthat::test_|\bdevtools::(?:test|check)\(|\bunittest\.main\(|"
@@ -151,10 +62,7 @@ _TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "e2e"})
 _RUNNERS_OF_ALL: Final = frozenset({"run", "index", "main", "all", "runner", "run-all"})
 _SEARCHES: Final = _words("grep egrep fgrep rg ag ack find fd locate")
 _READS: Final = LOOKS - _SEARCHES - {"mkdir", "tee", "kill", "top", "yes", "seq"}
-# By these interpreters a program of the project is run.
-_INTERPRETERS: Final = _words(
-    "python node ruby php deno bun java tsx ts-node julia lua luajit Rscript"
-)
+_INTERPRETERS: Final = _TABLES.words("interpreters")
 
 
 class OwnCheck(NamedTuple):

@@ -14,68 +14,24 @@ import msgspec
 
 from trackrecord.learning.text.words import words_of
 
-# Where the word that says what is done stands among the operands of programs that have several.
-_ACTIONS: Final = frozenset({
-    "run", "check", "lint", "ci", "analyse", "analyze", "test", "verify", "validate", "discover",
-    "build", "runtest",
-})  # fmt: skip
-# Parts of the names of options that choose what is run.
-_CHOOSES_TEXT: Final = """
-affected bin bins changed deselect doc example examples exclude excluded expr failed failures fgrep
-file files filter filters focus grep group groups hook ignore include invert keyword lf lib name
-next only package packages pattern patterns picked project projects related rerun rule rules
-select selected session sessions shard short since skip spec staged stale stepwise suite sw tag tags
-target test testmon tests testsuite todo workspace
-"""
-_CHOOSES: Final = frozenset(_CHOOSES_TEXT.split())
-# They are about the tests, or about files, and choose none.
-_CHOOSES_NOT_TEXT: Final = """
-cache color concurrency config cov coverage dir directory env format isolation junit level logger
-no output report reporter reporters required results root scripts seed snapshot target-dir
-timeout times version with workers
-"""
-_CHOOSES_NOT: Final = frozenset(_CHOOSES_NOT_TEXT.split())
+from ..tables import Tables
+
+_TABLES: Final = Tables(__file__)
+_ACTIONS: Final = _TABLES.words("actions")
+_CHOOSES: Final = _TABLES.words("chooses")
+_CHOOSES_NOT: Final = _TABLES.words("chooses_not")
 _WIDENS: Final = frozenset({"--workspace", "--all", "--all-targets", "--all-features"})
-# Short options choose by program.
-_SHORT_TEXT: Final = {
-    "pytest": "-k -m", "unittest": "-k -p -s", "tox": "-e -f -m", "nox": "-s -e -k -t -R",
-    "jest": "-t -o", "vitest": "-t", "mocha": "-g -f -i", "bun": "-t", "go": "-run -skip -short",
-    "cargo": "-p -E", "gradle": "-x -p", "mvn": "-pl -rf", "ctest": "-R -E -L -LE -I",
-    "rspec": "-e -t -P", "mypy": "-m -p", "tsc": "-p -b", "playwright": "-g", "rails": "-n",
-    "npm": "-w", "pnpm": "-F", "nx": "-p -t", "turbo": "-F", "dotnet": "-f", "make": "-f",
-}  # fmt: skip
-_SHORT: Final = {name: frozenset(options.split()) for name, options in _SHORT_TEXT.items()}
+_SHORT: Final = _TABLES.by_name("short")
 _SHORT_OF_OTHERS: Final = frozenset({"-k", "-m", "-t", "-g", "-p", "-e", "-n", "-run"})
-# Options that choose and have no value of their own.
-_FLAGS_TEXT: Final = """
---lf --last-failed --lib --bins --tests --doc --examples --only-failures --next-failure
---only-changed --onlyChanged --changed --failed --stale --staged -short --short --onlyFailures --sw
---stepwise --testmon --test-only --unit --rerun-failed --affected --ignored --exact --only --todo
--o -i --nf --ff --failed-first --include-ignored --skipTests
-"""
-_FLAGS: Final = frozenset(_FLAGS_TEXT.split())
-# Options that choose nothing, and whose value is a word of its own.
-_VALUED_TEXT: Final = """
--n -c -o -j -W -P -T --tb --timeout --durations --cov-report --maxfail --rootdir --config
---config-file --reporter --reporters --color --max-warnings --format --output --output-format
---output-file --workers --maxWorkers --jobs --parallel --numprocesses --dist --log-level
---log-cli-level --features --target-dir --seed --retries --repeat --count -count -timeout -parallel
--cpu -coverprofile -covermode -tags --verbosity --logger --settings --configuration --ext --browser
---test-reporter --test-timeout --test-concurrency --port --import --require -r --loader
---cache-location --testTimeout --coverageReporters --threads --test-threads --profile --log-file
-"""
-_VALUED: Final = frozenset(_VALUED_TEXT.split())
+_FLAGS: Final = _TABLES.words("flags")
+_VALUED: Final = _TABLES.words("valued")
 _FOLDERS: Final = frozenset({"-C", "--prefix", "--cwd", "--dir", "--directory", "--test-dir"})
 _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w{0,63}=")
 _NUMBER: Final = re.compile(r"\d+\Z")
 # Everything behind one of these belongs to what stands before it.
 _PARTS: Final = ("/", "::", ":", "#", "[", ".")
 _EXACT: Final = "="
-# Runners of tasks: each target is one task, and no other stands for it.
-TASK_RUNNERS: Final = frozenset({
-    "make", "just", "task", "mise", "poe", "invoke", "rake", "moon", "ninja", "meson", "gradle",
-    "mvn", "nx", "turbo", "lerna", "ant", "sbt", "vp",
-})  # fmt: skip
+TASK_RUNNERS: Final = _TABLES.words("task_runners")
 # A task that runs others on its way.
 _RUNS_ALSO: Final = {
     "mvn": ("compile", "test-compile", "test", "package", "integration-test", "verify", "install"),

@@ -2,20 +2,17 @@
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
+
+from ..tables import Tables, entries
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w{0,127}(?:\[[^\]]{0,64}\])?\+?=")
 _VERSION: Final = re.compile(r"(?<=[a-z])-?\d[\d.]*\Z")
 _VERSIONED: Final = frozenset({"python", "pythonw", "pip", "pypy", "node", "ruby", "php", "lua"})
-_ALIASES: Final = {
-    "gradlew": "gradle", "mvnw": "mvn", "nodejs": "node", "py": "python", "pypy": "python",
-    "gmake": "make", "bazelisk": "bazel", "go-task": "task", "inv": "invoke",
-    "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[", "bmake": "make",
-    "mvnd": "mvn", "cross": "cargo", "clj": "clojure", "plz": "please",
-    "podman-compose": "docker-compose",
-}  # fmt: skip
+_TABLES: Final = Tables(__file__)
+_ALIASES: Final = _TABLES.read("aliases", dict[str, str])
 
 
 class Wrapper(msgspec.Struct, frozen=True):
@@ -37,113 +34,19 @@ class Wrapper(msgspec.Struct, frozen=True):
     is_neutral: bool = False
 
 
-def _valued(options: str) -> frozenset[str]:
-    return frozenset(options.split())
+def _in_table(told: dict[str, Any]) -> Wrapper:
+    options = {name: told[name].split() for name in ("valued", "behind") if name in told}
+    return msgspec.convert(told | options, Wrapper)
 
 
-_PACKAGE: Final = Wrapper(_valued("-p --package --from --with --python -c --call"))
-_UV_RUN: Final = Wrapper(
-    _valued(
-        "--with --with-requirements --with-editable -p --python --extra --no-extra --group"
-        " --no-group --only-group --project --directory --package --env-file --index"
-        " --default-index --index-url --cache-dir --config-file --color"
-    )
-)
-_EXEC: Final = Wrapper(
-    _valued("-u --user -w --workdir -e --env --env-file --index --detach-keys"), operands=1
-)
-_RUN: Final = Wrapper(
-    _valued(
-        "-u --user -w --workdir -e --env --env-file -v --volume --name --entrypoint -p --publish"
-        " -l --label --network --mount --platform -m --memory --cpus --add-host --gpus --hostname"
-    ),
-    operands=1,
-)
-# Each syntax with the wrappers that have it.
-_SHARED: Final = (
-    (Wrapper(), """
-        poetry run | pipenv run | rye run | hatch run | bundle exec | rtk | rtk test | rtk err
-        | rtk summary | rtk proxy | asdf exec | pyenv exec | rbenv exec | ddev | lando | sail
-        | corepack | appraisal | dotenv run | vault-env | dbus-run-session | unshare | go tool
-        | slipcover | with-contenv
-    """),
-    (Wrapper(dashes=True), """
-        kubectl exec | mise exec | mise x | opam exec | doppler run | dotenvx run | op run
-        | guix shell | devenv shell | flox activate | chruby-exec | aws-vault exec | chamber exec
-        | teller run
-    """),
-    (_PACKAGE, """
-        uv tool run | npm exec | npm x | pnpm exec | pnpm dlx | yarn exec | yarn dlx | bun x | uvx
-        | npx | pnpx | bunx
-    """),
-    (Wrapper(is_neutral=True), """
-        cross-env | cross-env-shell | systemd-inhibit | entr | nohup | setsid | unbuffer | chronic
-        | caffeinate | command | builtin
-    """),
-    (_EXEC, """
-        docker compose exec | docker-compose exec | podman compose exec | docker exec | podman exec
-        | nerdctl exec | nerdctl compose exec
-    """),
-    (_RUN, """
-        docker compose run | docker-compose run | docker run | podman run | nerdctl run
-        | nerdctl compose run | podman compose run
-    """),
-    (Wrapper(operands=1), "direnv exec | nvm exec | nvm run | rvm-exec | gosu | su-exec"),
-    (Wrapper(_valued("-n --name -p --prefix --cwd")), "conda run | mamba run | micromamba run"),
-    (Wrapper(operands=1, is_neutral=True), "faketime | chrt | taskset"),
-    (Wrapper(behind=_valued("-c --command")), "nix shell | vagrant ssh"),
-)  # fmt: skip
 # By the wrapper's own words.
 WRAPPERS: Final = {
-    tuple(name.split()): wrapper for wrapper, names in _SHARED for name in names.split("|")
-} | {
-    ("uv", "run"): _UV_RUN,
-    ("pdm", "run"): Wrapper(_valued("-p --project")),
-    ("pixi", "run"): Wrapper(_valued("-e --environment --manifest-path")),
-    ("pipx", "run"): Wrapper(_valued("--spec --python --pip-args")),
-    ("coverage", "run"): Wrapper(_valued("--source --rcfile --omit --include --context")),
-    ("devbox", "run"): Wrapper(_valued("-c --config -e --env --env-file")),
-    ("nix", "develop"): Wrapper(behind=frozenset({"-c", "--command", "--"})),
-    ("nix-shell",): Wrapper(behind=frozenset({"--run", "--command"})),
-    ("devcontainer", "exec"): Wrapper(_valued("--workspace-folder --container-id --config")),
-    ("ddev", "exec"): Wrapper(_valued("-s --service -d --dir")),
-    ("volta", "run"): Wrapper(_valued("--node --npm --yarn --pnpm")),
-    ("fnm", "exec"): Wrapper(_valued("--using")),
-    ("rvm",): Wrapper(behind=frozenset({"do"})),
-    ("dotenv",): Wrapper(_valued("-e -f --file -v -p")),
-    ("env-cmd",): Wrapper(_valued("-f --file -e --environments")),
-    ("infisical", "run"): Wrapper(_valued("--env --path"), dashes=True),
-    ("script",): Wrapper(
-        behind=frozenset({"-c", "-qc", "-qec", "-ec", "-eqc", "-qefc", "-efqc"}), is_neutral=True
-    ),
-    ("systemd-run",): Wrapper(_valued("-p --property -u --unit --uid --gid -E --setenv")),
-    ("firebase", "emulators:exec"): Wrapper(_valued("--only --project --import --config -P")),
-    ("runuser",): Wrapper(_valued("-u --user")),
-    ("parallel",): Wrapper(_valued("-j --jobs -n -N -a --delay --joblog"), is_neutral=True),
-    ("retry",): Wrapper(_valued("-t -d --times --delay --until"), is_neutral=True),
-    ("watchexec",): Wrapper(_valued("-e --exts -w --watch -i --ignore"), is_neutral=True),
-    ("hyperfine",): Wrapper(_valued("-w --warmup -r --runs -m -M"), is_neutral=True),
-    ("xcrun",): Wrapper(_valued("--sdk -sdk --toolchain")),
-    ("sudo",): Wrapper(_valued("-u --user -g --group -h -p -C -D -R -T -U -r -t")),
-    ("doas",): Wrapper(_valued("-u -C")),
-    ("env",): Wrapper(_valued("-u --unset -C --chdir"), is_neutral=True),
-    ("time",): Wrapper(_valued("-o -f"), is_neutral=True),
-    ("nice",): Wrapper(_valued("-n --adjustment"), is_neutral=True),
-    ("ionice",): Wrapper(_valued("-c -n"), is_neutral=True),
-    ("exec",): Wrapper(_valued("-a"), is_neutral=True),
-    ("stdbuf",): Wrapper(_valued("-i -o -e"), is_neutral=True),
-    ("timeout",): Wrapper(_valued("-s --signal -k --kill-after"), operands=1, is_neutral=True),
-    ("flock",): Wrapper(_valued("-w --timeout -E"), operands=1, is_neutral=True),
-    ("watch",): Wrapper(_valued("-n --interval"), is_neutral=True),
-    ("strace",): Wrapper(_valued("-e -o -p -s"), is_neutral=True),
-    ("xvfb-run",): Wrapper(_valued("-s -n -e")),
-    ("xargs",): Wrapper(_valued("-n -I -P -L -d -a -s -E --max-args --max-procs"), is_neutral=True),
+    tuple(name.split()): _in_table(told)
+    for told in _TABLES.read("wrappers", list[dict[str, Any]])
+    for name in entries(told["names"])
 }
 _LONGEST_KEY: Final = max(map(len, WRAPPERS))
-_GLOBAL_VALUED: Final = _valued(
-    "-f --file -p --project-name --profile -n --namespace --context --filter -F -C --dir --cwd"
-    " --directory --project -e --env --env-file"
-)
+_GLOBAL_VALUED: Final = _TABLES.words("global_valued")
 _PYTHON_VALUED: Final = frozenset({"-X", "-W"})
 _MOST_LAYERS: Final = 8
 

@@ -102,6 +102,7 @@ class Conversation:
         tools: what its tools do; see `CodingAgent`.
 
     Attributes:
+        turn: the run that has begun last; without an id of its prompt if none has.
         session: the session's id.
         folder: the folder that it works in.
         repository: the address of the repository.
@@ -134,26 +135,6 @@ class Conversation:
         self.automated = False
         self.fallback_at = 0.0
         self.begun_at: float | None = None
-
-    @property
-    def prompt(self) -> str:
-        """The id of the prompt that the run began with; "" if none has begun."""
-        return self.turn.prompt
-
-    @property
-    def words(self) -> str:
-        """The words of that prompt; "" if they are not there yet."""
-        return self.turn.words
-
-    @property
-    def has_calls(self) -> bool:
-        """Return whether the run has called a tool."""
-        return bool(self.turn.calls)
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether nothing more is expected of the run."""
-        return self.turn.is_over
 
     def begin(self, prompt: str, at: float | None, *, start: int) -> None:
         """Begin a run, whose words may come later; the one before it has ended.
@@ -189,7 +170,7 @@ class Conversation:
         if not words or self._has_gone_on(words, at):
             return
         prompt = excerpt(prompt, _LONGEST_ID)
-        if not self.prompt or self.words:
+        if not self.turn.prompt or self.turn.words:
             self.begin(prompt or f"at-{start}", at, start=start)
         turn, before = self.turn, self._before
         # Some ids are unique in their session alone.
@@ -203,7 +184,7 @@ class Conversation:
     def _has_gone_on(self, words: str, at: float | None) -> bool:
         """Take words that only tell the agent to go on; return whether they do."""
         turn: Turn | None = self.turn
-        if not self.words and not self.has_calls:
+        if not self.turn.words and not self.turn.calls:
             turn = self._before  # the one that has just begun is a part of it
         if turn is None or not turn.words or not goes_on(words):
             return False
@@ -361,7 +342,7 @@ class Conversation:
     def take_back(self, at: float | None) -> None:
         """Note that the person took back what was changed last."""
         turn = self.turn
-        if self._before is not None and not self.has_calls:
+        if self._before is not None and not turn.calls:
             turn = self._before
         turn.sign(SignalKind.UNDONE, "taken back", at)
 

@@ -17,7 +17,7 @@ import msgspec
 from trackrecord.process.sqlite_files import connect
 
 from .conversation import Conversation
-from .source import Log, ReadRun, Unreadable
+from .source import Log, ReadRun, Source, Unreadable
 
 _ALLOWED: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION}
@@ -26,26 +26,14 @@ _BUSY_S: Final = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Databases:
-    """The databases in which an agent keeps its sessions; see `Source`.
+class Databases(Source):
+    """The databases in which an agent keeps its sessions; a position is the moment of a change.
 
     Attributes:
-        name: the agent's name.
-        pattern: what the paths of its databases end in, as a glob.
-        folders: returns the folders that it keeps them in.
         paths_in: yields where databases may lie that belong to a folder.
-        read_log: reads a database from a position on.
     """
 
-    name: str
-    pattern: str
-    folders: Callable[[], Sequence[Path]]
     paths_in: Callable[[Path], Iterable[Path]]
-    read_log: Callable[[Log, int], Iterator[ReadRun | Unreadable]]
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of databases."""
-        return self.folders()
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find databases in folders, or take files as they are named; the oldest first."""
@@ -56,10 +44,6 @@ class Databases:
         )
         logs = (log for path in dict.fromkeys(paths) for log in _database_log(path))
         yield from sorted(logs, key=lambda log: log.version)
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of the sessions that changed at a moment or later."""
-        yield from self.read_log(log, resume_at)
 
 
 @contextmanager

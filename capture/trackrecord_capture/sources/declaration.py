@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from .source import RecordedPrompt, Source
 
 if TYPE_CHECKING:
-    from ..agents.known import Agent
+    from ..agents.plan import Installation
 
 Action = Literal[
     "edit", "write", "read", "search", "shell", "delegate", "plan", "fetch", "web_search"
@@ -52,7 +52,7 @@ class CodingAgent:
     source: Source
     tools: Mapping[str, Action]
     tried: str = ""
-    hooks: "Agent | None" = None
+    hooks: "Installation | None" = None
     home_variable: str = ""
     events: Mapping[str, str] = field(default_factory=dict)
     recorded_prompt: Callable[[str, float], RecordedPrompt] | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from .source import Log, ReadRun, Unreadable
+from .source import Log, Source
 
 
 def logs_in(places: Iterable[Path], pattern: str) -> Iterator[tuple[float, Log]]:
@@ -34,30 +34,18 @@ def logs_in(places: Iterable[Path], pattern: str) -> Iterator[tuple[float, Log]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogFiles:
-    """The files of an agent that keeps one for each session; see `Source`.
+class LogFiles(Source):
+    """The files of an agent that keeps one for each session.
 
     Attributes:
-        name: the agent's name.
-        pattern: the end of the paths of its files.
-        folders: the folders where they lie.
-        read_log: reads one of them from a position on.
         below: the end of their paths in one of these folders, if it is another one.
         is_session: tells whether a file that ends so is one.
         begins_with_time: whether the names of the files order them, and not their last change.
     """
 
-    name: str
-    pattern: str
-    folders: Callable[[], Sequence[Path]]
-    read_log: Callable[[Log, int], Iterator[ReadRun | Unreadable]]
     below: str = ""
     is_session: Callable[[Path], bool] = lambda _path: True
     begins_with_time: bool = False
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folders of sessions."""
-        return self.folders()
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the sessions in folders, or take files as they are named; the oldest first."""
@@ -72,10 +60,6 @@ class LogFiles:
     def _age(self, found: tuple[float, Log]) -> tuple[float, str]:
         changed, log = found
         return (0.0, log.path.name) if self.begins_with_time else (changed, str(log.path))
-
-    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs of a session; see `Source.read`."""
-        yield from self.read_log(log, resume_at)
 
 
 def data_folder(name: str) -> Path:

@@ -1,6 +1,13 @@
 """The coding agents that are known: one package beside this module for each.
 
 A package that is put here is found by every command, without being named anywhere else.
+
+One word for what several agents' tools do, so that what is learnt from one helps the others.
+
+`Edit` of Claude Code, `apply_patch` of Codex and `edit` of opencode are "edit" on record; the agent
+that asks is told of its own tool. The words are edit, write, read, search (in files), shell,
+delegate (to a sub-agent), plan, fetch (a page) and web_search. A tool that no agent declares keeps
+its name.
 """
 
 import pkgutil
@@ -71,3 +78,24 @@ def find_logs(sources: "Iterable[Source]", paths: "Sequence[Path]") -> "list[tup
         claimed = {log.path for _, log in found}
         found += [(source, log) for log in source.logs(places) if log.path not in claimed]
     return found
+
+
+@cache
+def tool_words() -> dict[str, Mapping[str, str]]:
+    """Return the words for each agent's tools, by the agent's name and its names for them."""
+    return {agent.name: agent.tools for agent in known_agents()}
+
+
+@cache
+def own_tool_names() -> dict[str, dict[str, str]]:
+    """Return what each agent calls its tools, by the agent's name and the words for them."""
+    return {agent: _own_names(tools) for agent, tools in tool_words().items()}
+
+
+def _own_names(tools: Mapping[str, str]) -> dict[str, str]:
+    own: dict[str, str] = {}
+    for name, word in tools.items():
+        own.setdefault(word, name)
+    if "edit" in own:  # a tool for patches makes new files, too
+        own.setdefault("write", own["edit"])
+    return own

@@ -1,8 +1,8 @@
 """The interface of adapters for recorded sessions: find the logs, and read runs from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -69,27 +69,27 @@ class RecordedPrompt(msgspec.Struct, frozen=True):
     repository: str = ""
 
 
-class Source(Protocol):
-    """An agent whose sessions are recorded on this machine."""
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """An agent whose sessions are recorded on this machine.
 
-    @property
-    def name(self) -> str:
-        """The agent's name, as in `trackrecord import NAME`."""
-        ...
+    Attributes:
+        name: the agent's name, as in `trackrecord import NAME`.
+        pattern: the end of the paths of its logs, as a glob: `rollout-*.jsonl`.
+        homes: returns the folders where it keeps its logs, whether they exist or not.
+        read_log: reads the runs of a log in bounded memory, from a position on that an earlier run
+            named.
+    """
 
-    @property
-    def pattern(self) -> str:
-        """The end of the paths of its logs, as a glob: `rollout-*.jsonl`."""
-        ...
-
-    def homes(self) -> Sequence[Path]:
-        """Return the folders where this agent keeps its logs, whether they exist or not."""
-        ...
+    name: str
+    pattern: str
+    homes: Callable[[], Sequence[Path]]
+    read_log: Callable[[Log, int], Iterator[ReadRun | Unreadable]]
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
         """Find the logs in folders or files, the oldest first; missing ones are skipped."""
-        ...
+        raise NotImplementedError
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
-        """Read the runs of a log in bounded memory, from a position that an earlier run named."""
-        ...
+        """Read the runs of a log, from its start if no position is given."""
+        return self.read_log(log, resume_at)

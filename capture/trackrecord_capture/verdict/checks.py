@@ -20,14 +20,7 @@ from ..shell.programs import CHECKING, Purpose
 from ..shell.purposes import OwnChecks, own_checks, purpose_of
 from ..shell.scopes import joined_folder, scope_of
 from ..shell.steps import ShellStep, steps_of
-from .summaries import (
-    OutputPart,
-    OutputSummary,
-    has_finding,
-    has_test_result,
-    part_of,
-    summary_of,
-)
+from .summaries import OutputPart, OutputSummary, has_finding, has_test_result, part_of, summary_of
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from ..tables import Tables
+
 # A summary stands at the end; a run of several tools has one for each.
 _LONGEST: Final = 4000
 _LONGEST_SUMMARY: Final = 120
@@ -31,118 +33,22 @@ class OutputPart(IntEnum):
 
 # What begins a word or a line stands behind one sign for that: else each alternative looks anew.
 _N: Final = r"[1-9]\d{0,6}"
-_FAILED: Final = re.compile(
-    rf"""
-      \b(?:{_N}\ (?:tests?\ |examples?\ |specs?\ |suites?\ |checks?\ |files?\ )?
-          (?:failed|failing|failures?|errors?|errored|fails?|FAILED)\b
-      | (?:Failed|Failures|Errors):\s{{0,8}}{_N}\b | failed\ {_N}\b
-      | FAILED\ \((?:failures|errors)= | test\ result:\ FAILED | TEST(?:S)?\ FAILED\b
-      | error\ TS\d+: | Found\ {_N}\ (?:errors?|issues?|problems?|diagnostics?)\b | SC\d{{4}}\ \(
-      | {_N}\ offenses?\ detected | BUILD\ (?:FAILED|FAILURE)\b
-      | \d{{1,3}}%\ tests\ passed,\ {_N}\ tests?\ failed | would\ be\ reformatted\b
-      | Code\ style\ issues\ found | ELIFECYCLE\b | [Bb]uild\ (?:failed|FAILED)\b
-      | Failed\ to\ compile\b | Some\ tests\ failed\b | {_N}\ chart\(s\)\ failed
-      | evaluation\ failed\ :\( | Session\ \S{{1,80}}\ failed\b
-      | coverage\b[^\n]{{0,120}}\bnot\ (?:met|reached)\b)
-    | ^(?:\s*{_N}\ fail$ | FAILED\b | \s{{0,8}}FAIL(?:URES)?[!:\ \t] | ---\ FAIL: | FAIL$
-      | ERRORS!$ | \s{{0,40}}not\ ok\b(?![^\n]{{0,200}}\#\ (?i:todo|skip))
-      | [#ℹ]\ (?:fail|cancelled)\s{{1,4}}{_N}\b | error(?:\[[\w-]{{1,40}}\])?: | Type\ error:
-      | \S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:[ ]
-      | \S{{1,250}}:\d{{1,7}}:\d{{1,5}}:\ [A-Z]\d{{3,4}}\b | {_N}\ issues?[:.]
-      | g?make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule) | npm\ (?:ERR!|error)\ Test | Failed!
-      | Would\ reformat | │\ Error: | Failed\ \d{{1,6}}/\d | nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
-      | Failed\ tasks:)
-    | :\d{{1,7}}:\ (?:fatal\ )?error:[ ] | ✖\ {_N}\ problems?\ \((?!0\ errors)
-      | (?<!\b0\ )\b[Tt]ests?\ failed\b | \.Failed$ | :\ FAIL$
-    """,
-    re.VERBOSE,
-)
-# A failure anywhere is told in the very same line.
-_PASSED_IN_ALL: Final = re.compile(
-    rf"""
-      \b(?:Summary\ \[[^\]\n]{{1,20}}\][^\n]{{0,40}}\b{_N}\ passed
-      | {_N}\ examples?,\ 0\ failures(?!,\ {_N}\ error) | {_N}\ tests?,\ 0\ failures\b
-      | {_N}\ runs,\ \d+\ assertions,\ 0\ failures,\ 0\ errors
-      | 100%\ tests\ passed,\ 0\ tests\ failed\ out\ of\ {_N}\b
-      | total:\ {_N},\ failed:\ 0,\ succeeded:\ {_N}\b
-      | Executed\ [^\n]{{0,40}}\btests?:\ [^\n]{{0,20}}\b{_N}\ tests?\ pass(?:es)?\b
-      | Success:\ no\ issues\ found\ in\ {_N}\b | 0\ errors,\ 0\ warnings
-      | All\ matched\ files\ use\ Prettier | {_N}\ files?\ inspected,\ no\ offenses\ detected\b
-      | {_N}\ chart\(s\)\ linted,\ 0\ chart\(s\)\ failed | All\ specs\ passed!
-      | All\ tests\ passed[!.]$ | congratulations\ :\)
-      | ({_N})\ of\ \1\ test\ suites\b[^\n]{{0,60}}\ passed | Contracts:\ {_N}\ kept,\ 0\ broken\b
-      | found\ 0\ errors\ and\ 0\ warnings\b)
-    | ^(?:Test\ Suites:\ [^\n]{{0,80}}\b{_N}\ passed, | ok\ \|\ {_N}\ passed[ ]
-      | OK\ \({_N}\ tests?, | 0\ issues\. | {_N}\ files?\ already\ formatted$
-      | Success!\ The\ configuration\ is\ valid | Result:\ PASS$
-      | {_N}\ features?\ passed,\ 0\ failed\b)
-    | \(0\ errors,\ \d+\ w | \[OK\]\ No\ errors\b
-    """,
-    re.VERBOSE,
-)
-# A failure is told in a line behind it, if not in the same.
-_PASSED_IN_END: Final = re.compile(
-    rf"""
-      \b(?:{_N}\ passed\b[^\n]{{0,200}}\ in\ [\d.]+\ ?s | test\ result:\ ok\.\ {_N}\ passed
-      | Executed\ {_N}\ tests?,\ with\ 0\ failures | Session\ \S{{1,80}}\ was\ successful
-      | succeeded\ {_N},\ failed\ 0\b | Checked\ {_N}\ files?\ in\b)
-    | ^(?:\s*Tests\s+[^\n]{{0,60}}\b{_N}\ passed\b[^\n]{{0,60}}\(\d+\)$
-      | ok\s+\S{{1,250}}\s+(?:[\d.]+s|\(cached\))(?!\ \[no\ tests) | \s*{_N}\ passing\b
-      | [#ℹ]\ pass\s+{_N}\b | \s*{_N}\ pass$ | \s*Tasks:\s+({_N})\ successful,\ \1\ total)
-    """,
-    re.VERBOSE,
-)
-# A failure may be told in any other line.
-_PASSED_IN_WHOLE: Final = re.compile(
-    rf"""
-      \b(?:{_N}\ (?:tests?\ |specs?\ |suites?\ )?passed\b | All\ checks\ passed
-      | no\ issues\ found\b | Tests\ run:\ {_N},\ Failures:\ 0,\ Errors:\ 0\b)
-    | ^(?:Passed!\s+-\s+Failed:\s+0,\ Passed:\s+{_N} | All\ tests\ successful)
-    | \.Passed$
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-# That it was built; tests say more.
-_BUILT: Final = re.compile(
-    r"""
-      \b(?:BUILD\ SUCCESS(?:FUL)?\b | [Cc]ompiled\ successfully\b | built\ in\ [\d.]+\ ?m?s$
-      | Build\ succeeded\b | Build\ completed\ successfully\b)
-    | ^(?:\[100%\]\ Built\ target[ ] | \s*Finished\ `?(?:dev|release)\b | \[success\]\ Total\ time)
-    """,
-    re.VERBOSE,
-)
-# The check did not run, or there was nothing that it could check.
-_NOT_RUN: Final = re.compile(
-    r"""
-      \b(?:command\ not\ found\b | not\ found:\ \w
-      | No\ module\ named\ ['"]?(?:pytest|unittest|mypy|ruff|tox|nox|flake8|pylint|coverage)\b
-      | no\ tests\ ran\b | No\ tests?\ found\b | collected\ 0\ items\b
-      | No\ rule\ to\ make\ target\b | (?:missing\ script:|Script\ not\ found\b)
-      | can't\ open\ file\b | is\ not\ recognized\ as\ an\ internal | unrecognized\ subcommand\b
-      | No\ test\ files?\ found | Ran\ 0\ tests\b | 0\ (?:tests|specs)\ found\b
-      | no\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | matched\ no\ packages\b
-      | no\ tests?\ (?:was|were)\ (?:executed|found|run)\b | No\ tests?\ executed\b
-      | no\ test\ (?:modules|targets\ were)\ found\b | Tests\ are\ skipped\b
-      | No\ test\ (?:is\ available|matches) | test\w*\ NO-SOURCE\b | test\ result:\ ok\.\ 0\ passed
-      | 0\ (?:passing\b|runs,|examples,\ 0\ failures(?!,)) | 0\ tests(?:,|\ ran\b|\ run\b)
-      | Executed\ 0\ tests\b | Tests\s+(\d+)\ skipped\ \(\1\)$
-      | filters\ did\ not\ match\ any\ test | no\ (?:\w+\ )?spec\ files\ were\ found
-      | Total\ number\ of\ tests\ run:\ 0\b | Couldn['’]t\ find\ any\ files\ to\ test
-      | ([1-9]\d*)\ tests?,\ 0\ failures,\ \2\ excluded\b | No\ matching\ test\ cases\b
-      | No\ (?:Python|source|input)\ ?files\b | No\ inputs\ were\ found\b | no\ files\ to\ check\b
-      | No\ files\ (?:matching|were\ processed)\b | There\ are\ no\ \.py | no\ go\ files\ to\b
-      | can't\ read\ file\b | openBinaryFile:\ does\ not\ exist | Checked\ 0\ files\b
-      | file\ or\ directory\ not\ found: | Sessions\ not\ found: | Could\ not\ find\ '/
-      | provided\ environments\ not\ found\b
-      | No\ (?:projects|packages|workspaces|tasks)\ (?:matched|found|were\ (?:run|executed)))
-    | ^(?:(?:signal:\ )?[kK]illed$ | ok\ \|\ 0\ passed[ ] | 1\.\.0\b | [#ℹ]\ tests\ 0$
-      | Tests:\s+(?:\d+\ skipped,\ )?\d+\ total$ | Result:\ NOTESTS
-      | =*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s | >\ echo\ (?![^\n]{0,200}&&)
-      | Error:\ no\ test\ specified)
-    | \[no\ tests\ to\ run\] | \[no\ test\ files\]
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+# A number that is no part of a version, a path or a place.
+_COUNT: Final = r"(?<![\w.@/:-])\d{1,7}"
+_TABLES: Final = Tables(__file__)
+
+
+def _pattern(name: str, flags: re.RegexFlag = re.VERBOSE) -> re.Pattern[str]:
+    text = _TABLES.read(name, str).replace("{N}", _N).replace("{COUNT}", _COUNT)
+    return re.compile(text, re.VERBOSE | flags)
+
+
+_FAILED: Final = _pattern("failed")
+_PASSED_IN_ALL: Final = _pattern("passed_in_all")
+_PASSED_IN_END: Final = _pattern("passed_in_end")
+_PASSED_IN_WHOLE: Final = _pattern("passed_in_whole", re.IGNORECASE)
+_BUILT: Final = _pattern("built")
+_NOT_RUN: Final = _pattern("not_run", re.IGNORECASE)
 # Whoever builds is content with that, and whoever tests is not.
 _UP_TO_DATE: Final = re.compile(r"\bNothing to be done for |' is up to date\.$")
 # Several lines tell it together.
@@ -181,55 +87,14 @@ _OF_TESTS: Final = re.compile(
 )
 
 
-# One of these stands in every line that tells something, and in few others.
-_HINTS: Final = (
-    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "format", "lifecycle",
-    "***", "no ", "not ", "nothing", "no-source", "script", "compile", "prettier", "killed",
-    "kept", "recog", "can't", "offense", "built", "finished `", "chart", "is valid", "spec",
-    "suite", "example", " runs,", "feature", "skipped", "deselected", "1..", "exist", "checked ",
-    "executed", "congrat", "tasks:", "session", "> echo", "up to date", "collected", "find",
-    "cancelled", "code style", "matched", "diagnos",
-)  # fmt: skip
-# One of these stands in every line that says that nothing ran.
-_NOT_RUN_HINTS: Final = (
-    "no ", "not ", "nothing", "no-source", "notests", "0 test", "0 spec", "0 item", "0 pass",
-    "0 runs", "0 example", "0 file", "tests 0", "run: 0", "..0", "killed", "skipped",
-    "deselected", "total", "excluded", "recognized", "missing script", "can't", "couldn", "> echo",
-    "openbinaryfile",
-)  # fmt: skip
-# One of these, or dots, in every line that holds a result of tests.
-_RESULT_HINTS: Final = (
-    "pass", "fail", "skip", "pending", "succe", "test", "spec", "suite", "scenario", "example",
-    "assert", "error", "total", "ok", "run", " +", ".go:", *"✓✔√✗✘✖×✕",
-)  # fmt: skip
+_HINTS: Final = _TABLES.read("hints", tuple[str, ...])
+_NOT_RUN_HINTS: Final = _TABLES.read("not_run_hints", tuple[str, ...])
+_RESULT_HINTS: Final = _TABLES.read("result_hints", tuple[str, ...])
 _DOTS: Final = re.compile(r"[.FEsxS]{3}")
 _CUT_HINTS: Final = ("truncated", "omitted")
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
-# A number that is no part of a version, a path or a place.
-_COUNT: Final = r"(?<![\w.@/:-])\d{1,7}"
-# Printed only where tests ran, however they ended: a count of them, the result of one by its name,
-# a failed assertion, a place where code does not compile.
-_RESULT: Final = re.compile(
-    rf"""
-      {_COUNT}\ (?:[a-z][\w-]{{0,20}}\ ){{0,2}}(?i:pass(?:ed|es|ing)?|fail(?:ed|s|ing|ures?)?
-          |skipped|pending|succeeded|success(?:es)?|tests?|specs?|suites?|scenarios?|examples?
-          |assertions?|subtests?|errored)\b
-    | \b(?i:pass(?:ed)?|fail(?:ed|ing|ures?)?|errors|tests?(?:\ run)?|specs|suites|scenarios
-          |assertions|skipped|total)\ {{0,8}}(?:=\ ?|:\ {{1,8}}|\|\ {{1,8}}|\ )\d
-    | ^\W{{0,8}}(?:ok|not\ ok|OK|PASS(?:ED)?|FAIL(?:ED|URES?)?)(?:[\s!(:\[]|$)(?!\ ?Build\ f)
-    | ^\s*(?:---|===)\ (?:PASS|FAIL|SKIP|RUN) | ^\W{{0,8}}\((?:pass|fail)\)\ | ^\d\d:\d\d\ \+\d
-    | \.{{3}}\ ?(?:ok|OK|FAIL(?:ED)?|ERROR|PASS(?:ED)?|skipped)\b
-    | (?<!BUILD)\ (?:PASSED|FAILED)(?:\s|$)
-    | ^\s*(?:[✓✔√]|[✗✘✖×✕])\ (?!.{{0,200}}\b(?i:errors?|no|cannot|can't|not\ found|missing|unable
-          |could\ not|failed\ to|no\ such|buil[dt]|compiled|loaded|config\w*)\b)
-    | {_COUNT}\ errors?\ (?:in|during)\ | ^[.FEsxS]{{3,200}}\s*(?:\[\ *\d+%\])?$
-    | \bfailing\ tests?\b | \b[Aa]ssert(?:ion)?\w{{0,8}}(?:Error\b|\ failed|\ `)
-    | \S[:(\[]\d{{1,7}}(?:[:,]\d{{1,5}})?[\])]?:?\ {{1,4}}(?:fatal\ |syntax\ )?error\b
-    | [._-](?:test|spec)\.\w{{1,4}}:\d | \.go:\d{{1,7}}:\d | ^error\[\w{{1,12}}\]
-    """,
-    re.VERBOSE,
-)
+_RESULT: Final = _pattern("result")
 # Runners of tasks repeat what they run, and count their own tasks.
 _OF_TASKS: Final = re.compile(r"\s*(?:[>$+] |(?:Tasks|Cached):)")
 _MOST_AT_ENDS: Final = 16 * 1024

@@ -12,7 +12,7 @@ from trackrecord_capture.sources.register import agent_names, agent_of
 from .options import OneOf
 
 if TYPE_CHECKING:
-    from trackrecord_capture.agents.known import Agent
+    from trackrecord_capture.agents.plan import Installation
 
     from .options import Command
 
@@ -24,7 +24,7 @@ def agent_argument(command: Command) -> Command:
     )(command)
 
 
-def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:
+def chosen(name: str | None, *, home: Path | None = None) -> list[Installation]:
     """Return the agent of this name, or all that are on this machine.
 
     Args:

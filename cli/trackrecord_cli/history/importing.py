@@ -146,7 +146,7 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     counts, published = ReadingCounts(), None
     renamed = _renamed(settings)
     with CaptureState(settings.home) as state:
-        new = [each for each in found if wanted.again or _has_news(each, state)]
+        new = [each for each in found if wanted.again or has_news(*each, state)]
         counts.unchanged = len(found) - len(new)
         if new or repository_news(state):
             published = _import(settings, wanted, new, state, counts)
@@ -182,10 +182,6 @@ def _sources(wanted: ImportRequest) -> Sequence[Source]:
     if wanted.agents == ALL:
         return tuple(known_sources().values())
     return (agent_of(wanted.agents).source,)
-
-
-def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
-    return has_news(*found, state)
 
 
 def _import(

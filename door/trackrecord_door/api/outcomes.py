@@ -75,12 +75,8 @@ class OutcomeIntake:
         return Response(msgspec.json.encode(document), _ACCEPTED, media_type=JSON)
 
     def _take(self, body: bytes, project: str | None, caller: Caller) -> IntakeAnswer:
-        from trackrecord_producers.importers.jsonl import read_outcomes
-        from trackrecord_producers.publishing.checked_outcomes import (
-            BadLine,
-            CheckedOutcome,
-            given_outcomes,
-        )
+        from trackrecord_producers.importers.jsonl import BadLine, read_outcomes
+        from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome, given_outcomes
 
         settings = self._floor.settings
         most = settings.max_body_bytes

@@ -7,26 +7,18 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-import structlog
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from trackrecord.errors import TrackrecordError
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.query_service import QueryService
 
-from ..protocol.answers import API, JSON, RequestRefused, problem, status_of
+from ..protocol.answers import API, JSON, RequestRefused
 from ..protocol.callers import Permission, caller_of, check_permitted
 
-_log = structlog.get_logger(__name__)
-
 _OUTCOMES: Final = f"{API}/outcomes"
-_UNAVAILABLE: Final = 503
-_RETRY_AFTER: Final = {"Retry-After": "5"}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -98,7 +90,7 @@ def _reporting(service: QueryService, bodies: Bodies) -> ASGIApp:
     """Build what takes outcomes: without the table of endpoints, which imports all of the store."""
     from .outcomes import OutcomeIntake
 
-    return _application([Route(_OUTCOMES, _Path({"POST": OutcomeIntake(service, bodies)}))])
+    return _Path({"POST": OutcomeIntake(service, bodies)})
 
 
 def _asking(service: QueryService, bodies: Bodies) -> ASGIApp:
@@ -114,9 +106,8 @@ def _asking(service: QueryService, bodies: Bodies) -> ASGIApp:
     answers["/openapi.json"]["GET"] = openapi
     for each in ENDPOINTS:
         answers[each.path][each.method] = Answerer(each, service, bodies)
-    return _application(
-        [Route(path, _Path(answers[path])) for path in sorted(answers, key=_last_if_open)]
-    )
+    paths = sorted(answers, key=_last_if_open)
+    return Router([Route(path, _Path(answers[path])) for path in paths], redirect_slashes=False)
 
 
 def _openapi() -> bytes:
@@ -125,56 +116,6 @@ def _openapi() -> bytes:
     return encoded_document()
 
 
-def _application(found: list[BaseRoute]) -> ASGIApp:
-    app = Starlette(
-        routes=found,
-        exception_handlers={
-            RequestRefused: _refuse,
-            HTTPException: _refuse_http,
-            TrackrecordError: _explain,
-            ClientDisconnect: _nobody_reads,
-            OSError: _away,
-            Exception: _failed,
-        },
-    )
-    app.router.redirect_slashes = False
-    return app
-
-
 def _last_if_open(path: str) -> tuple[bool, bool, int]:
     """Return what sorts a path behind those that it would match as well."""
     return path.endswith(":path}"), path.endswith("}"), -len(path)
-
-
-async def _refuse(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestRefused)  # noqa: S101 - registered for it
-    return problem(error.status, error.message, error.headers)
-
-
-async def _refuse_http(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    detail = f"there is no such path; see {API}/openapi.json"
-    return problem(error.status_code, detail if error.status_code == 404 else error.detail)
-
-
-async def _explain(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, TrackrecordError)  # noqa: S101 - registered for it
-    status = status_of(error)
-    return problem(status, str(error), _RETRY_AFTER if status == _UNAVAILABLE else {})
-
-
-async def _nobody_reads(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=400)
-
-
-async def _away(request: Request, error: Exception) -> Response:
-    """A full disk, say, or a file that is gone."""
-    reason = getattr(error, "strerror", None) or type(error).__name__
-    _log.error("not_answered", path=request.url.path, reason=reason)
-    return problem(_UNAVAILABLE, "it cannot be read or stored now", _RETRY_AFTER)
-
-
-async def _failed(_request: Request, _error: Exception) -> Response:
-    """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
-    message = "the request failed; the log of the server says why"
-    return problem(500, message, {"Connection": "close"})

@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 
 from trackrecord_capture.history.counts import CountedSinks
 from trackrecord_capture.otlp.encodings.receiver import Receiver
-from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 
 Hook = Callable[[bytes], bytes | None]
 """Takes the body of an agent's hook; returns JSON for the agent, or None for nothing."""
@@ -68,36 +67,17 @@ class Intake:
         self._at_the_end()
 
 
-def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
-    """Hand spans to a receiver slice by slice; return how many were rejected.
+def take_items(receive: Callable[[list[_Item]], int], items: Iterator[_Item | None]) -> int:
+    """Hand spans or log records to a receiver slice by slice; return how many were rejected.
 
     Raises:
         Full: the receiver takes no more.
         Malformed: the attributes of a resource are wrong.
     """
-    return _take(receiver.spans, spans)
-
-
-def take_logs(receiver: Receiver, logs: Iterator[LogRecord | None]) -> int:
-    """Hand log records to a receiver slice by slice; return how many were rejected.
-
-    Raises:
-        Full: the receiver takes no more.
-        Malformed: the attributes of a resource are wrong.
-    """
-    return _take(receiver.logs, logs)
-
-
-def _take(receive: Callable[[list[_Item]], int], items: Iterator[_Item | None]) -> int:
     rejected = 0
-    for each in _slices(items):
+    while each := list(islice(items, _SLICE)):
         usable = [item for item in each if item is not None]
         rejected += len(each) - len(usable)
         if usable:
             rejected += receive(usable)
     return rejected
-
-
-def _slices(items: Iterator[_Item]) -> Iterator[list[_Item]]:
-    while each := list(islice(items, _SLICE)):
-        yield each

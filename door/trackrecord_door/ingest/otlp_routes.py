@@ -1,7 +1,7 @@
 """OTLP and notes of hooks over HTTP: traces and logs are taken, metrics are ignored."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,15 +15,20 @@ from trackrecord_capture.otlp.encodings.span import Malformed
 from ..protocol.answers import JSON, PROTOBUF, RequestRefused, as_json, media_type
 from ..protocol.bodies import Bodies, content_encoding, decompressed
 from ..protocol.callers import Permission, check_permitted
-from .intake import Intake, take_logs, take_spans
+from .intake import Intake, take_items
+
+_ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
+_WHY_REJECTED: Final = "malformed, without a valid trace id and span id, or not usable"
+
+Work = Callable[[Receiver, bytes, Encoding], int]
 
 
-class HookRoutes:
-    """The route of hooks.
+class IngestRoutes:
+    """The routes of OTLP and of hooks.
 
     Args:
         intake: takes what was posted.
-        bodies: reads what was posted.
+        bodies: reads it.
     """
 
     def __init__(self, intake: Intake, bodies: Bodies) -> None:
@@ -32,7 +37,13 @@ class HookRoutes:
 
     def routes(self) -> list[Route]:
         """Return the routes."""
-        return [Route("/hooks/{agent}", self._hook, methods=["POST"])]
+        answers = {
+            "/v1/traces": self._traces,
+            "/v1/logs": self._logs,
+            "/v1/metrics": self._metrics,
+            "/hooks/{agent}": self._hook,
+        }
+        return [Route(path, answer, methods=["POST"]) for path, answer in answers.items()]
 
     async def _hook(self, request: Request) -> Response:
         # An agent's folder says which project its runs are of.
@@ -51,24 +62,22 @@ class HookRoutes:
                 raise RequestRefused(503, message, {"Retry-After": "5"}) from None
         return Response(status_code=204) if answer is None else Response(answer, media_type=JSON)
 
+    async def _traces(self, request: Request) -> Response:
+        rejected = await self._take(request, _take_spans)
+        return _accepted(request, "rejectedSpans", rejected, "spans")
 
-_Result = TypeVar("_Result")
+    async def _logs(self, request: Request) -> Response:
+        rejected = await self._take(request, _take_logs)
+        return _accepted(request, "rejectedLogRecords", rejected, "log records")
 
+    async def _metrics(self, request: Request) -> Response:
+        check_permitted(request, Permission.WRITE, None)
+        _encoding_of(request)
+        await self._bodies.discard(request)
+        return _accepted(request, "rejectedDataPoints", 0, "data points")
 
-class BodyReceiver:
-    """Has the bodies of requests taken.
-
-    Args:
-        intake: what takes them.
-        bodies: reads them.
-    """
-
-    def __init__(self, intake: Intake, bodies: Bodies) -> None:
-        self._intake = intake
-        self._bodies = bodies
-
-    async def take(self, request: Request, work: Callable[[Receiver, bytes], _Result]) -> _Result:
-        """Have a body taken; return the result.
+    async def _take(self, request: Request, work: Work) -> int:
+        """Have a request's body taken; return how many items were rejected.
 
         Args:
             request: its body, compressed or not.
@@ -79,13 +88,14 @@ class BodyReceiver:
                 takes no more.
             starlette.requests.ClientDisconnect: the client has gone before it sent everything.
         """
+        form = _encoding_of(request)
         # A trace says itself which project its runs are of.
         check_permitted(request, Permission.WRITE, None)
         encoding = content_encoding(request)
         async with self._bodies.of(request) as body:
 
-            def run(receiver: Receiver) -> _Result:
-                return work(receiver, decompressed(body, encoding, self._bodies.max_bytes))
+            def run(receiver: Receiver) -> int:
+                return work(receiver, decompressed(body, encoding, self._bodies.max_bytes), form)
 
             try:
                 return await self._intake.decode(run)
@@ -96,60 +106,12 @@ class BodyReceiver:
                 raise RequestRefused(503, "nothing more can be taken now", wait) from None
 
 
-_ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
-_WHY_REJECTED: Final = "malformed, without a valid trace id and span id, or not usable"
-
-Work = Callable[[Receiver, bytes, Encoding], int]
+def _take_spans(receiver: Receiver, body: bytes, encoding: Encoding) -> int:
+    return take_items(receiver.spans, decode_spans(body, encoding))
 
 
-class OtlpRoutes:
-    """The routes of OTLP.
-
-    Args:
-        posted: reads what was posted, and has it taken.
-        bodies: reads what is ignored.
-    """
-
-    def __init__(self, posted: BodyReceiver, bodies: Bodies) -> None:
-        self._posted = posted
-        self._bodies = bodies
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/v1/traces", self._traces, methods=["POST"]),
-            Route("/v1/logs", self._logs, methods=["POST"]),
-            Route("/v1/metrics", self._metrics, methods=["POST"]),
-        ]
-
-    async def _traces(self, request: Request) -> Response:
-        rejected = await self._take(request, _spans_of)
-        return _accepted(request, "rejectedSpans", rejected, "spans")
-
-    async def _logs(self, request: Request) -> Response:
-        rejected = await self._take(request, _logs_of)
-        return _accepted(request, "rejectedLogRecords", rejected, "log records")
-
-    async def _metrics(self, request: Request) -> Response:
-        check_permitted(request, Permission.WRITE, None)
-        _encoding_of(request)
-        await self._bodies.discard(request)
-        return _accepted(request, "rejectedDataPoints", 0, "data points")
-
-    async def _take(self, request: Request, work: Work) -> int:
-        """Have a request's body taken; return how many items were rejected."""
-        encoding = _encoding_of(request)
-        return await self._posted.take(
-            request, lambda receiver, body: work(receiver, body, encoding)
-        )
-
-
-def _spans_of(receiver: Receiver, body: bytes, encoding: Encoding) -> int:
-    return take_spans(receiver, decode_spans(body, encoding))
-
-
-def _logs_of(receiver: Receiver, body: bytes, encoding: Encoding) -> int:
-    return take_logs(receiver, decode_logs(body, encoding))
+def _take_logs(receiver: Receiver, body: bytes, encoding: Encoding) -> int:
+    return take_items(receiver.logs, decode_logs(body, encoding))
 
 
 def _encoding_of(request: Request) -> Encoding:

@@ -61,6 +61,12 @@ class Tool:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
+_ADDS: Final = {
+    "readOnlyHint": False,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
 _RECALL: Final = Tool(
     RECALL,
     "Recall earlier experience",
@@ -81,12 +87,7 @@ _ALL: Final = (
         "stored twice; one that contradicts an older fact replaces it.",
         RememberArguments,
         Remembered,
-        {
-            "readOnlyHint": False,
-            "destructiveHint": False,
-            "idempotentHint": True,
-            "openWorldHint": False,
-        },
+        _ADDS,
         calls.remember,
     ),
     Tool(
@@ -96,12 +97,7 @@ _ALL: Final = (
         "teaches. Report failures, too. Another report of the same task corrects the first.",
         OutcomeArguments,
         Reported,
-        {
-            "readOnlyHint": False,
-            "destructiveHint": False,
-            "idempotentHint": True,
-            "openWorldHint": False,
-        },
+        _ADDS,
         calls.report_outcome,
     ),
 )

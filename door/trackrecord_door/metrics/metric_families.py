@@ -1,6 +1,7 @@
 """The figures of one scrape as Prometheus' families: every name, label and help text is here."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -197,18 +198,21 @@ def _label(name: str) -> str:
     return visible(name.replace("\\", "\\\\"))
 
 
-def _gauges(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, text, labels=(label,))
+def _labelled(
+    kind: type[GaugeMetricFamily | CounterMetricFamily],
+    name: str,
+    text: str,
+    label: str,
+    values: Mapping[str, float],
+) -> Metric:
+    family = kind(name, text, labels=(label,))
     for key, value in values.items():
         family.add_metric((_label(key),), value)
     return family
 
 
-def _counters(name: str, text: str, label: str, values: Mapping[str, int]) -> Metric:
-    family = CounterMetricFamily(name, text, labels=(label,))
-    for key, value in values.items():
-        family.add_metric((_label(key),), value)
-    return family
+_gauges = partial(_labelled, GaugeMetricFamily)
+_counters = partial(_labelled, CounterMetricFamily)
 
 
 def _durations(

@@ -20,6 +20,7 @@ from trackrecord_door.query_service import QueryService
 from .requests.forms import MOST_BYTES, Form, check_same_origin, form_of
 from .static_files import static_route
 from .table import ACTIONS, VIEWS, Action, View
+from .views import function_named
 
 if TYPE_CHECKING:
     from .answering import ConfirmedAction, PageView
@@ -82,12 +83,11 @@ def error_answer(request: Request, error: RequestRefused | TrackrecordError) -> 
 def _show(service: QueryService, request: Request, view: View) -> Response:
     from .rendering import render, render_nothing_yet
     from .requests.page_request import read_page_request
-    from .views import view_named
 
     asked = read_page_request(request, service)
     check_permitted(request, view.permission, asked.project)
     try:
-        shown = view_named(view.function)(asked)
+        shown: PageView = function_named(view.function)(asked)
         return render(request, asked, shown, removed=_removed(asked, view, shown))
     except UnknownProject:
         if asked.names_project:
@@ -109,11 +109,10 @@ def _removed(asked: PageRequest, view: View, shown: PageView) -> str:
 
 def _act(service: QueryService, request: Request, action: Action, form: Form) -> Response:
     from .requests.page_request import read_page_request
-    from .views import action_named
 
     asked = read_page_request(request, service)
     check_permitted(request, action.permission, None if action.of_all_projects else asked.project)
-    return _ask_or_do(request, asked, action_named(action.function)(asked, form), form)
+    return _ask_or_do(request, asked, function_named(action.function)(asked, form), form)
 
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: ConfirmedAction, form: Form) -> Response:

@@ -76,18 +76,6 @@ def coerce(fields: dict[str, Any], say: Say) -> bool:
     return changed
 
 
-def _flag(_name: str, value: object, _say: Say) -> object:
-    return as_flag(value)
-
-
-def _text(_name: str, value: object, _say: Say) -> object:
-    return as_text(value)
-
-
-def _moment(_name: str, value: object, say: Say) -> object:
-    return as_moment(value, say)
-
-
 def _texts(_name: str, value: object, _say: Say) -> object:
     if isinstance(value, str):
         return [value]
@@ -127,8 +115,8 @@ def _call(call: object) -> object:
 
 
 _COERCIONS: Final[dict[str, Coerce]] = {
-    "success": _flag,
-    "timestamp": _moment,
+    "success": lambda _name, value, _say: as_flag(value),
+    "timestamp": lambda _name, value, say: as_moment(value, say),
     "trigger": _trigger,
     "tool_graph": _calls,
     **dict.fromkeys(("process", "cost"), _counts),
@@ -136,7 +124,7 @@ _COERCIONS: Final[dict[str, Coerce]] = {
     **dict.fromkeys(("patterns", "files_touched", "memory_ids"), _texts),
     **dict.fromkeys(
         ("task_id", "bead_id", "outcome_id", "project", "source", "failure_mode", "competence_id"),
-        _text,
+        lambda _name, value, _say: as_text(value),
     ),
 }
 

@@ -19,6 +19,10 @@ class BoundedQueue:
     Args:
         max_items: how many outcomes may wait.
         max_bytes: how large they may be together.
+
+    Attributes:
+        accepted: the number of items ever put.
+        finished: the number of items that the reader is done with, oldest first.
     """
 
     def __init__(self, max_items: int, max_bytes: int) -> None:
@@ -28,25 +32,15 @@ class BoundedQueue:
         self._items: deque[WaitingItem] = deque()
         self._in_hand: list[WaitingItem] = []
         self._bytes = 0
-        self._put = 0
-        self._done = 0
+        self.accepted = 0
+        self.finished = 0
         self._reader_sleeps = False
         self._bell = _Bell()
         self._progress = threading.Condition()
 
     def __len__(self) -> int:
         """Return how many items wait, including those that the reader has taken."""
-        return self._put - self._done
-
-    @property
-    def accepted(self) -> int:
-        """The number of items ever put."""
-        return self._put
-
-    @property
-    def finished(self) -> int:
-        """The number of items that the reader is done with, oldest first."""
-        return self._done
+        return self.accepted - self.finished
 
     def limit(self, max_items: int) -> None:
         """Change the number of items; those that wait already stay.
@@ -64,7 +58,7 @@ class BoundedQueue:
                 return False
             self._items.append(item)
             self._bytes += size
-            self._put += 1
+            self.accepted += 1
             wake, self._reader_sleeps = self._reader_sleeps, False
         if wake:
             self._bell.ring()
@@ -92,7 +86,7 @@ class BoundedQueue:
     def done(self) -> None:
         """Note that the items taken by the reader are safe, or counted as dropped."""
         with self._lock:
-            self._done += len(self._in_hand)
+            self.finished += len(self._in_hand)
             self._in_hand = []
         self._tell()
 
@@ -103,7 +97,7 @@ class BoundedQueue:
             self._in_hand = []
             self._items.clear()
             self._bytes = 0
-            self._done = self._put
+            self.finished = self.accepted
         self._tell()
         return seized
 
@@ -122,10 +116,10 @@ class BoundedQueue:
     def wait_until_done(self, timeout_s: float) -> bool:
         """Wait until all items put before this call are done; return False if it takes too long."""
         deadline = time.monotonic() + timeout_s
-        target = self._put
+        target = self.accepted
         self.hurry()
         with self._progress:
-            while self._done < target:
+            while self.finished < target:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return False

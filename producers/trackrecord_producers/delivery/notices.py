@@ -10,14 +10,9 @@ _PAUSE_S = 60.0
 
 
 class Notices:
-    """Log lines of which each kind comes once, and again only after a pause.
+    """Log lines of which each kind comes once, and again only after a pause."""
 
-    Args:
-        pause_s: seconds between two lines of one kind.
-    """
-
-    def __init__(self, pause_s: float = _PAUSE_S) -> None:
-        self._pause_s = pause_s
+    def __init__(self) -> None:
         self._lock = threading.RLock()
         self._quiet_until: dict[str, float] = {}
 
@@ -27,7 +22,7 @@ class Notices:
         with self._lock:
             if now < self._quiet_until.get(kind, 0.0):
                 return
-            self._quiet_until[kind] = now + self._pause_s
+            self._quiet_until[kind] = now + _PAUSE_S
         # The agent's own handlers and filters are called here.
         with suppress(Exception):
             _log.warning("%s", message)

@@ -13,14 +13,9 @@ _MAX_TASKS: Final = 1000
 
 
 class RetryCounts:
-    """Failed attempts in a row by task, for the tasks that failed last.
+    """Failed attempts in a row by task, for the tasks that failed last."""
 
-    Args:
-        max_tasks: how many tasks are remembered.
-    """
-
-    def __init__(self, max_tasks: int = _MAX_TASKS) -> None:
-        self._max_tasks = max_tasks
+    def __init__(self) -> None:
         self._counts: OrderedDict[Task, int] = OrderedDict()
         self._lock = threading.RLock()
         renew_in_child(HookStep.COUNTS, self)
@@ -41,5 +36,5 @@ class RetryCounts:
             failed = self._counts.pop(task, 0)
             if not success:
                 self._counts[task] = failed + 1
-                if len(self._counts) > self._max_tasks:
+                if len(self._counts) > _MAX_TASKS:
                     self._counts.popitem(last=False)

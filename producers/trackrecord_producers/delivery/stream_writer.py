@@ -175,16 +175,12 @@ def _refuse_too_few(reached: Any, replicas: int) -> None:  # noqa: ANN401 - redi
         raise ServerUnavailable(message)
 
 
-def batches(
-    bodies: Iterable[bytes],
-    max_outcomes: int = BATCH_OUTCOMES,
-    max_bytes: int = BATCH_BYTES,
-) -> Iterator[list[bytes]]:
+def batches(bodies: Iterable[bytes], max_outcomes: int = BATCH_OUTCOMES) -> Iterator[list[bytes]]:
     """Yield bodies in lists that are neither too long nor too large; a large body is alone."""
     batch: list[bytes] = []
     size = 0
     for body in bodies:
-        if batch and (len(batch) >= max_outcomes or size + len(body) > max_bytes):
+        if batch and (len(batch) >= max_outcomes or size + len(body) > BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(body)

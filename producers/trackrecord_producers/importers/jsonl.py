@@ -26,40 +26,26 @@ class Imported:
     """A recorded run as an outcome.
 
     Attributes:
-        record: its number in the file, from 1.
+        place: where it stands, for example "line 3".
         fields: fields of the wire format; outcome_id is among them. The timestamp is missing
             where the recording has none.
-        kind: what is numbered: "record", "line" or "item".
     """
 
-    record: int
+    place: str
     fields: dict[str, Any]
-    kind: str = "record"
-
-    @property
-    def place(self) -> str:
-        """The line in the file, as "line 3"."""
-        return f"{self.kind} {self.record}"
 
 
 @dataclass(frozen=True)
-class Rejected:
-    """A record that is not an outcome; the import continues with the others.
+class BadLine:
+    """Something that is not an outcome; the import continues with the others.
 
     Attributes:
-        record: its number in the file, from 1.
-        reason: the error in it, without its content.
-        kind: what is numbered: "record", "line" or "item".
+        place: where it stands, for example "line 3".
+        reason: what is wrong, in one line, without its content.
     """
 
-    record: int
+    place: str
     reason: str
-    kind: str = "record"
-
-    @property
-    def place(self) -> str:
-        """The line in the file, as "line 3"."""
-        return f"{self.kind} {self.record}"
 
 
 def stable_id(prefix: str, content: bytes) -> str:
@@ -70,11 +56,9 @@ def stable_id(prefix: str, content: bytes) -> str:
 # A document is held in memory as a whole; lines are not.
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_LINE: Final = "line"
-_ITEM: Final = "item"
 
 
-def read_jsonl(path: Path, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Imported | Rejected]:
+def read_jsonl(path: Path) -> Iterator[Imported | BadLine]:
     """Read the outcomes of a file; see `read_outcomes`.
 
     Raises:
@@ -82,7 +66,7 @@ def read_jsonl(path: Path, *, max_bytes: int = MAX_BODY_BYTES) -> Iterator[Impor
     """
     try:
         with path.open("rb") as file:
-            yield from read_outcomes(file, max_bytes=max_bytes)
+            yield from read_outcomes(file)
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise ImportFormatError(message) from None
@@ -93,7 +77,7 @@ def read_outcomes(
     *,
     max_bytes: int = MAX_BODY_BYTES,
     max_document_bytes: int = MAX_DOCUMENT_BYTES,
-) -> Iterator[Imported | Rejected]:
+) -> Iterator[Imported | BadLine]:
     """Read outcomes one by one from JSON Lines or from one JSON document.
 
     An outcome without an outcome_id gets one from its content and from how many equal ones came
@@ -107,15 +91,15 @@ def read_outcomes(
         max_document_bytes: the longest document that is allowed.
     """
     seen: Counter[str] = Counter()
-    for kind, number, text in _texts(_pieces(file, max_bytes), max_bytes, max_document_bytes):
+    for place, text in _texts(_pieces(file, max_bytes), max_bytes, max_document_bytes):
         try:
             fields = _fields(text, max_bytes)
         except InvalidOutcome as error:
-            yield Rejected(number, str(error), kind)
+            yield BadLine(place, str(error))
             continue
         if "outcome_id" not in fields:
             fields["outcome_id"] = _id_by_content(text, seen)
-        yield Imported(number, fields, kind)
+        yield Imported(place, fields)
 
 
 def _fields(text: bytes, max_bytes: int) -> dict[str, Any]:
@@ -165,18 +149,18 @@ def _pieces(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
 
 def _texts(
     pieces: Iterator[bytes], max_bytes: int, max_document_bytes: int
-) -> Iterator[tuple[str, int, bytes]]:
-    """Yield the kind of place, the number and the JSON of each outcome."""
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the place and the JSON of each outcome."""
     held = _up_to_first_text(pieces)
     if held and _begins_a_document(held[-1], max_bytes):
         _hold_more(held, pieces, max_document_bytes)
         items = _items(b"".join(held))
         if items is not None:
-            yield from ((_ITEM, number, item) for number, item in enumerate(items, start=1))
+            yield from ((f"item {number}", item) for number, item in enumerate(items, start=1))
             return
     # Not a document, or one that is too long: then each line is judged by itself.
     for number, line in _numbered_lines(chain(held, pieces)):
-        yield _LINE, number, line
+        yield f"line {number}", line
 
 
 def _up_to_first_text(pieces: Iterator[bytes]) -> list[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from hashlib import blake2b
 from typing import Final, ParamSpec, Protocol, TypeVar
 
@@ -17,15 +17,14 @@ import msgspec
 
 from trackrecord.prompt.reading import client
 from trackrecord.prompt.reading.client import given_readers
-from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
-from trackrecord.wire.hint import HintBody, decode_hint, encode_hint
+from trackrecord.wire.exposure import ExposureBody, encode_exposure
+from trackrecord.wire.hint import HintBody, encode_hint
 from trackrecord.wire.kinds import Kind
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
 from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
-from ..delivery.waiting import WaitingItem
-from ..publishing.publish import accept, count_fault
+from ..publishing.publish import publish_report
 
 _DAY_S: Final = 86_400
 # What is forgotten is reported once more, which does no harm.
@@ -66,7 +65,6 @@ class _Answer(Protocol):
 
 _P = ParamSpec("_P")
 _A = TypeVar("_A", bound=_Answer)
-_B = TypeVar("_B")
 
 
 def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
@@ -93,7 +91,7 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
     """
     exposure_id = exposure.exposure_id or new_id()
     named = msgspec.structs.replace(exposure, exposure_id=exposure_id)
-    return exposure_id if _publish("exposure", named, encode_exposure, decode_exposure) else None
+    return exposure_id if _publish("exposure", lambda: encode_exposure(named)) else None
 
 
 def publish_hint(hint: HintBody) -> str | None:
@@ -108,21 +106,13 @@ def publish_hint(hint: HintBody) -> str | None:
     whole = "\0".join(parts).encode(errors="replace")
     hint_id = hint.hint_id or blake2b(whole, digest_size=16).hexdigest()
     named = msgspec.structs.replace(hint, hint_id=hint_id)
-    return hint_id if _publish("hint", named, encode_hint, decode_hint) else None
+    return hint_id if _publish("hint", lambda: encode_hint(named)) else None
 
 
-def _publish(
-    kind: Kind, body: _B, encode: Callable[[_B], bytes], decode: Callable[[bytes], _B]
-) -> bool:
+def _publish(kind: Kind, encode: Callable[[], bytes]) -> bool:
     if given_readers.get() is not None and current_diversion() is None:
         return False
-    try:
-        encoded = encode(body)
-        decode(encoded)
-    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-        count_fault(error)
-        return False
-    return accept(WaitingItem(encoded, names_project=True, kind=kind))
+    return publish_report(kind, encode)
 
 
 def _report_recalls(answer: _Answer) -> None:
@@ -145,18 +135,14 @@ def publish_recall(project: str, memories: Sequence[str]) -> bool:
     Returns:
         Whether all of it was accepted; `dropped` counts why if not.
     """
-    are_accepted = True
-    for start in range(0, len(memories), MAX_MEMORIES):
-        some = tuple(memories[start : start + MAX_MEMORIES])
-        try:
-            body = encode_recall(RecallBody(memories=some, project=project, at=time.time()))
-        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-            count_fault(error)
-            are_accepted = False
-            continue
-        # A body of the default project says so by its silence, which is not that of the settings.
-        are_accepted &= accept(WaitingItem(body, names_project=True, kind="recall"))
-    return are_accepted
+    now = time.time()
+    # A body of the default project says so by its silence, which is not that of the settings.
+    parts = [
+        RecallBody(memories=tuple(memories[start : start + MAX_MEMORIES]), project=project, at=now)
+        for start in range(0, len(memories), MAX_MEMORIES)
+    ]
+    are_accepted = [publish_report("recall", partial(encode_recall, part)) for part in parts]
+    return all(are_accepted)
 
 
 rankings = recorded(client.rankings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trackrecord.errors import InvalidOutcome
 
 from ..bodies.body import build_wire_body
-from ..importers.jsonl import Imported, Rejected
+from ..importers.jsonl import BadLine, Imported
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,8 @@ class CheckedOutcome:
     place: str = ""
 
 
-@dataclass(frozen=True)
-class BadLine:
-    """Something that is not an outcome.
-
-    Attributes:
-        place: where it stands, for example "line 3".
-        reason: what is wrong, in one line.
-    """
-
-    place: str
-    reason: str
-
-
 def given_outcomes(
-    records: Iterable[Imported | Rejected], *, project: str, max_bytes: int, file: str = ""
+    records: Iterable[Imported | BadLine], *, project: str, max_bytes: int, file: str = ""
 ) -> Iterator[CheckedOutcome | BadLine]:
     """Return each record as an outcome, or as a bad line.
 
@@ -54,7 +41,7 @@ def given_outcomes(
     """
     for record in records:
         place = f"{file}, {record.place}" if file else record.place
-        if isinstance(record, Rejected):
+        if isinstance(record, BadLine):
             yield BadLine(place, record.reason)
             continue
         fields = dict(record.fields)

@@ -1,15 +1,11 @@
 """The function for agents to judge one pattern, criterion or memory: fire and forget."""
 
-from typing import Any
-
 from trackrecord.errors import InvalidFeedback
-from trackrecord.wire.feedback import Verdict, decode_feedback
+from trackrecord.wire.feedback import Verdict
 
 from ..bodies.scalars import as_text
-from ..bodies.written_body import written
 from ..delivery.ids import new_id
-from ..delivery.waiting import WaitingItem
-from .publish import accept, count_fault
+from .publish import encoded_fields, publish_report
 
 
 def feedback(
@@ -43,21 +39,15 @@ def feedback(
     Returns:
         The feedback's id, or None when it was dropped; `dropped` counts why.
     """
-    try:
-        own_id = feedback_id or new_id()
-        body = _body(
-            feedback_id=own_id, verdict=verdict, pattern=pattern, criterion=criterion,
-            memory=memory, task_id=as_text(task_id), source=as_text(source), project=project,
-        )  # fmt: skip
-    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-        count_fault(error)
-        return None
-    item = WaitingItem(body, names_project=project is not None, kind="feedback")
-    return own_id if accept(item) else None
+    made_id = new_id()
 
+    def body() -> bytes:
+        fields = {
+            "feedback_id": feedback_id or made_id, "verdict": verdict, "pattern": pattern,
+            "criterion": criterion, "memory": memory, "task_id": as_text(task_id),
+            "source": as_text(source), "project": project,
+        }  # fmt: skip
+        return encoded_fields(fields, what="feedback", refusal=InvalidFeedback)
 
-def _body(**given: Any) -> bytes:  # noqa: ANN401 - fields of the wire format
-    fields = {name: value for name, value in given.items() if value is not None}
-    body = written(fields, what="feedback", refusal=InvalidFeedback)
-    decode_feedback(body)
-    return body
+    is_accepted = publish_report("feedback", body, names_project=project is not None)
+    return (feedback_id or made_id) if is_accepted else None

@@ -4,10 +4,8 @@ from trackrecord.errors import InvalidMemory
 from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
 from trackrecord.wire.memory import checked_text, decode_memory
 
-from ..bodies.written_body import written
 from ..delivery.ids import new_id
-from ..delivery.waiting import WaitingItem
-from .publish import accept, count_fault
+from .publish import encoded_fields, publish_report
 
 
 def remember(
@@ -28,25 +26,16 @@ def remember(
     Returns:
         The id that it will have if it is new, or None when it was dropped; `dropped` counts why.
     """
-    try:
-        memory_id = new_id()
-        body = _body(memory_id, text, project, source, force=force)
-    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-        count_fault(error)
-        return None
-    item = WaitingItem(body, names_project=project is not None, kind="memory")
-    return memory_id if accept(item) else None
+    memory_id = new_id()
 
+    def body() -> bytes:
+        fields = {
+            "memory_id": memory_id, "text": text, "force": force, "project": project,
+            "source": source,
+        }  # fmt: skip
+        written = encoded_fields(fields, what="memory", refusal=InvalidMemory)
+        checked_text(decode_memory(written).text, max_chars=MAX_TEXT_CHARS)
+        return written
 
-def _body(
-    memory_id: str, text: str, project: str | None, source: str | None, *, force: bool
-) -> bytes:
-    fields: dict[str, object] = {"memory_id": memory_id, "text": text, "force": force}
-    if project is not None:
-        fields["project"] = project
-    if source is not None:
-        fields["source"] = source
-    body = written(fields, what="memory", refusal=InvalidMemory)
-    memory = decode_memory(body)
-    checked_text(memory.text, max_chars=MAX_TEXT_CHARS)
-    return body
+    is_accepted = publish_report("memory", body, names_project=project is not None)
+    return memory_id if is_accepted else None

@@ -1,8 +1,11 @@
 """The publishing functions for agents: one publisher per process, made on first use."""
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 from trackrecord.errors import InvalidOutcome, SettingsError
+from trackrecord.wire.kinds import Kind, decoder_of
+from trackrecord.wire.outcome import encode_body
 
 from ..bodies.body import build_body
 from ..bodies.outcome_fields import OutcomeFields
@@ -37,10 +40,7 @@ def publish(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeField
     outcome: Any = fields
     outcome["task_id"] = task_id
     outcome["success"] = success
-    diversion = current_diversion()
-    if diversion is not None:
-        return diversion.publish(outcome)
-    return _publisher.publish(outcome)
+    return (current_diversion() or _publisher).publish(outcome)
 
 
 def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
@@ -58,17 +58,42 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
 
 def accept(item: WaitingItem) -> bool:
     """Publish an item that is encoded already; return False if it was dropped."""
-    diversion = current_diversion()
-    return _publisher.accept(item) if diversion is None else diversion.accept(item)
+    return (current_diversion() or _publisher).accept(item)
 
 
-def count_fault(error: Exception) -> None:
-    """Count an item as dropped that could not be encoded, and so was never accepted."""
-    diversion = current_diversion()
-    if diversion is None:
-        _publisher.count_fault(error)
-    else:
-        diversion.count_fault(error)
+def publish_report(kind: Kind, encode: Callable[[], bytes], *, names_project: bool = True) -> bool:
+    """Publish a report other than an outcome: never raises, never waits.
+
+    Args:
+        kind: its kind.
+        encode: returns its body, which is checked as the worker will.
+        names_project: whether the body says which project it belongs to.
+
+    Returns:
+        Whether it was accepted; `dropped` counts why if not.
+    """
+    try:
+        body = encode()
+        decoder_of(kind)(body)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        (current_diversion() or _publisher).count_fault(error)
+        return False
+    return accept(WaitingItem(body, names_project=names_project, kind=kind))
+
+
+def encoded_fields(fields: dict[str, Any], *, what: str, refusal: type[Exception]) -> bytes:
+    """Return the fields of a report that were given as JSON.
+
+    Args:
+        fields: by name; None for what was not given.
+        what: what messages call the report.
+        refusal: what is raised if a value cannot be written.
+    """
+    try:
+        return encode_body({name: each for name, each in fields.items() if each is not None})
+    except Exception as error:  # noqa: BLE001 - lone surrogates, or whatever text may be
+        message = f"the {what} cannot be written as JSON ({type(error).__name__})"
+        raise refusal(message) from None
 
 
 def flush(timeout: float = 2.0) -> bool:
@@ -143,5 +168,4 @@ def dropped() -> dict[str, int]:
 
 def stats() -> Stats:
     """Return the counts of publishing in this process, such as accepted and dropped."""
-    diversion = current_diversion()
-    return _publisher.stats() if diversion is None else diversion.stats()
+    return (current_diversion() or _publisher).stats()

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from trackrecord.errors import InvalidEntry
 from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
@@ -53,6 +55,9 @@ class Publisher:
 
     Args:
         load: returns the settings; called once in each process.
+
+    Attributes:
+        drops: the drops in this process.
     """
 
     def __init__(self, load: Callable[[], AgentSettings] = load_settings) -> None:
@@ -63,11 +68,11 @@ class Publisher:
     def begin_in_child(self) -> None:
         """Start again: a new process has no thread, and the queue is its parent's."""
         self._notices = Notices()
-        self._drops: Drops[Reason] = Drops(self._notices, "outcomes", OUTCOME_ADVICE)
+        self.drops: Drops[Reason] = Drops(self._notices, "outcomes", OUTCOME_ADVICE)
         self._counts = DeliveryCounts()
         self._settings: AgentSettings | None = None
         self._max_body_bytes = _MAX_BODY_BYTES
-        self._drops_told = 0
+        self._told = 0
         self._mended_before = mended_here()
         self._lock = threading.RLock()
         self._is_prepared = False
@@ -75,17 +80,12 @@ class Publisher:
         self._writer = BackgroundWriter(
             _POLICY,
             open_delivery=self._open_delivery,
-            drops=self._drops,
+            drops=self.drops,
             notices=self._notices,
             take_rest=self._spool_rest,
             close=self.close,
             on_done=self._empty_journal,
         )
-
-    @property
-    def drops(self) -> Drops[Reason]:
-        """The drops in this process."""
-        return self._drops
 
     def publish(
         self, fields: dict[str, Any], *, adopts_since: float | None = None, is_safe: bool = False
@@ -120,9 +120,9 @@ class Publisher:
     def count_fault(self, error: Exception) -> None:
         """Count one item as dropped for an error that kept it from being accepted."""
         if isinstance(error, InvalidEntry):
-            self._drops.count("invalid", detail=str(error))
+            self.drops.count("invalid", detail=str(error))
         else:
-            self._drops.count("internal_error", detail=type(error).__name__)
+            self.drops.count("internal_error", detail=type(error).__name__)
 
     def _accept(self, item: WaitingItem) -> bool:
         if not self._is_prepared:
@@ -169,7 +169,7 @@ class Publisher:
     def _spooling(self) -> Spooling:
         with not_while_forking():
             from ..spool.spooling import Spooling
-        return Spooling(self._known_settings(), self._drops, self._counts)
+        return Spooling(self._known_settings(), self.drops, self._counts)
 
     def _known_settings(self) -> AgentSettings:
         if self._settings is None:
@@ -190,8 +190,8 @@ class Publisher:
         """
         if not self._wait_until_done(timeout_s):
             return False
-        dropped = self._drops.total()
-        nothing_new, self._drops_told = dropped == self._drops_told, dropped
+        dropped = self.drops.total()
+        nothing_new, self._told = dropped == self._told, dropped
         return nothing_new
 
     def _wait_until_done(self, timeout_s: float) -> bool:
@@ -209,7 +209,7 @@ class Publisher:
             if self._journal is not None:
                 self._journal.close()
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-            self._drops.count("internal_error", detail=type(error).__name__)
+            self.drops.count("internal_error", detail=type(error).__name__)
 
     def _wait_for_redis(self) -> None:
         if not self._writer.has_begun or not len(self._writer.queue):
@@ -224,7 +224,7 @@ class Publisher:
             spooling = self._spooling()
         except Exception as error:  # noqa: BLE001 - also an import that fails
             reason, detail = reason_of(error)
-            self._drops.count(reason, len(rest), detail=detail)
+            self.drops.count(reason, len(rest), detail=detail)
             return
         spooling.spool(spooling.ready(rest))
         spooling.close()
@@ -234,9 +234,7 @@ class Publisher:
         return Stats(
             published=self._writer.queue.accepted,
             waiting=len(self._writer.queue),
-            sent=self._counts.sent,
-            spooled=self._counts.spooled,
-            forwarded=self._counts.forwarded,
-            dropped=self._drops.by_reason(),
+            **msgspec.structs.asdict(self._counts),
+            dropped=self.drops.by_reason(),
             mended=mended_here() - self._mended_before,
         )

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +26,13 @@ _ROTATE_BYTES: Final = 4 * 1024 * 1024
 _RETRY_AFTER_S: Final = 1.0
 
 
+@dataclass
 class _Segment:
     """A file of the journal: how long it is, and the number of the last item in it."""
 
-    def __init__(self, file: LockedFile) -> None:
-        self.file = file
-        self.size = 0
-        self.last = 0
+    file: LockedFile
+    size: int = 0
+    last: int = 0
 
 
 class Journal:

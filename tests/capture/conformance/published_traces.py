@@ -10,7 +10,7 @@ from trackrecord_capture.otlp.encodings.span import Span
 from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt
 from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.tool_words import tool_words
+from trackrecord_capture.sources.register import tool_words
 
 _RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)
 

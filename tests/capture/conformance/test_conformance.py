@@ -24,8 +24,8 @@ from tests.support.secret_texts import PARTS, SECRET_TEXTS
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.register import tool_words
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
-from trackrecord_capture.sources.tool_words import tool_words
 
 TELLERS: tuple[Teller, ...] = (
     ClaudeCodeTeller(), CodexTeller(), CodexTeller(code_mode=True), OpenCodeTeller(),

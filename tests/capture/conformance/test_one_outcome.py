@@ -15,6 +15,7 @@ from tests.capture.conformance.codex_teller import CodexTeller
 from tests.capture.conformance.conformance_stories import STORIES, Known, Story, Teller
 from tests.capture.conformance.published_traces import Outcomes, published
 from tests.capture.conformance.trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
+from tests.capture.made_runs import run_of
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
@@ -31,7 +32,7 @@ from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.otlp.traces.opening import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.tool_words import own_tool_names, tool_words
+from trackrecord_capture.sources.register import own_tool_names, tool_words
 
 _NOW = 1_795_900_000.0
 # "the status of a pipe": the events cannot tell; "told that it is wrong": what came later does.
@@ -174,11 +175,10 @@ def _edited(agent: str, number: int) -> AgentRun:
     check = RunCall(
         tool=_SHELLS[agent], command="uv run pytest -q", ok=True, exit_code=0, result="3 passed"
     )
-    return AgentRun(
-        agent=agent, session=f"s{number}", prompt="p", captured_from="transcript",
-        started_at=_NOW + number, ended_at=_NOW + number + 0.5, folder="/src/shop",
+    return run_of(
+        missed, edit, check, agent=agent, session=f"s{number}", started_at=_NOW + number,
+        ended_at=_NOW + number + 0.5,
         instruction=f"Mend the total of cart number {number} in the shop",
-        calls=(missed, edit, check),
     )  # fmt: skip
 
 

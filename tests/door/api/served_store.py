@@ -3,28 +3,15 @@
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-import redis
-from sqlalchemy import Engine
-
 import trackrecord
-from tests.store.teaching import learn_reports, note_states_of
+from tests.door.filled_store import FilledStore
 from trackrecord.artifacts.client import store_output
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.resources.access.project_store import ProjectStore, given_stores
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.wire.exposure import ExposureBody
-from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.caching.refresh import RankingsRefresher
 
 OURS: Final = "ours"
 THEIRS: Final = "theirs"
@@ -35,41 +22,20 @@ _HOUR: Final = 3600.0
 
 
 @dataclass
-class ServedStore:
-    """The store and the home that a front door serves.
+class ServedStore(FilledStore):
+    """The store that a front door serves.
 
     Attributes:
-        home: of the front door.
-        settings: of its processes.
-        engine: the store.
-        client: its Redis.
         ids: by project, ids of things of each kind.
     """
 
-    home: Path
-    settings: DaemonSettings
-    engine: Engine
-    client: redis.Redis
-    ids: dict[str, dict[str, str]]
-
-    @contextmanager
-    def calls(self, project: str = OURS) -> Iterator[None]:
-        """Within it, the calls of `trackrecord` ask this store."""
-        with given_stores.within(ProjectStore(self.engine, self.settings, project)):
-            yield
-
-    def learn(self, project: str, outcomes: list[dict[str, Any]]) -> None:
-        """Learn outcomes as a worker does."""
-        reports = [{**fields, "project": project} for fields in outcomes]
-        now, rules = time.time(), self.settings.rules
-        learn_reports(self.engine, reports, rules, now=now)
-        note_states_of(self.engine, project, now=now, rules=rules)
+    ids: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def fill(self, project: str) -> None:
         """Put something of everything into a project."""
         mark, now = MARKS[project], time.time()
-        self.learn(project, [_outcome(project, mark, number, now) for number in range(_TASKS)])
-        consolidate(self.engine, self.settings.competence, project, now=now, actor=f"{mark}-er")
+        self.teach(project, [_outcome(mark, number, now) for number in range(_TASKS)])
+        self.consolidate(project, actor=f"{mark}-er")
         with self.calls(project):
             memory = trackrecord.add_memory(f"The {mark} test needs port 5432", source=mark)
             trackrecord.add_memory(f"Nobody likes {mark} on Sundays", force=True)
@@ -82,7 +48,8 @@ class ServedStore:
             trackrecord.benchmark_run()
             lessons = trackrecord.list_lessons(everything=True)
             commands = trackrecord.list_commands(everything=True)
-        self._hand_out(project, mark)
+        entries = (f"{mark}-split",)
+        self.hand_out(project, [(f"{mark}-{n}", entries, n % 2 == 0) for n in range(_TASKS)])
         tasks = InFlightStore(self.client, self.settings.keys, project, self.settings.errors)
         error = error_report(f"{mark}-1", "timeout", f"{mark} timed out", tool_name=mark)
         tasks.write(error)
@@ -90,7 +57,8 @@ class ServedStore:
         artifact = store_output(
             self.settings, project, output.encode(), task_id=f"{mark}-1", tool=mark
         )
-        letter = self.set_aside(project, {"project": project, "task_id": mark})
+        dead = json.dumps({"project": project, "task_id": mark})
+        letter = self.set_aside(f"{mark} is wrong", dead.encode())
         self.ids[project] = {
             "pattern_id": f"{mark}-split",
             "lesson_id": lessons[0].id,
@@ -105,39 +73,8 @@ class ServedStore:
             "letter": letter,
         }
 
-    def set_aside(self, project: str, fields: Mapping[str, Any]) -> str:
-        """Set an entry aside as a worker does; return its id."""
-        entry = {"v": "1", "body": json.dumps(fields), "reason": f"{MARKS[project]} is wrong"}
-        letter: Any = self.client.xadd(self.settings.keys.dead, entry)  # type: ignore[arg-type]
-        return str(letter.decode())
 
-    def refresh(self) -> None:
-        """Bring what is learnt into the cache, as a worker does."""
-        refresher = RankingsRefresher(self.engine, self.client, self.settings)
-        for project in MARKS:
-            refresher.refresh(project)
-
-    def _hand_out(self, project: str, mark: str) -> None:
-        received = [
-            ReceivedExposure(
-                ExposureBody(
-                    task_id=f"{mark}-{number}",
-                    entries=(f"{mark}-split",),
-                    project=project,
-                    at=1.0,
-                    withheld=number % 2 == 0,
-                    holdout=0.5,
-                ),
-                f"{mark}-exposure-{number}",
-                1.0,
-            )
-            for number in range(_TASKS)
-        ]
-        with writing(self.engine) as connection:
-            record_exposures(connection, ensure_projects(connection, {project}), received)
-
-
-def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]:
+def _outcome(mark: str, number: int, now: float) -> dict[str, Any]:
     draw = random.Random(number)
     success = draw.random() < 0.6
     return {

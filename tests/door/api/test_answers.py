@@ -48,7 +48,7 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
 
     pattern, lesson, run_id = ids["pattern_id"], ids["lesson_id"], ids["outcome_id"]
     command_id = ids["command_id"]
-    with served.calls():
+    with served.calls(OURS):
         for path, from_python, command in (
             ("/patterns", listed(trackrecord.list_patterns), ("patterns", "list")),
             ("/lessons", listed(trackrecord.list_lessons), ("lessons", "list")),

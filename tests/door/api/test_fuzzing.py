@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.door.api.served_store import OURS, ServedStore
 from tests.door.running_door import Door
-from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
 
@@ -31,9 +30,8 @@ OPERATIONS = sorted(
 @pytest.fixture(scope="module")
 def fuzzed(fresh_store: ServedStore) -> Iterator[Door]:
     """A front door on a store that may be spoilt."""
-    running = Door(fresh_store.home, HttpSettings(port=0), project=OURS)
-    yield running
-    running.end()
+    with Door(fresh_store.home, project=OURS) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def test_dead_letters_of_others_cannot_be_decided_about(bearer, http, served):
     for action in ("replay", "discard"):
         refused = bearer["admin"].post(f"/dead-letters/{action}", json={"ids": [theirs]})
         assert refused.status_code == 404
-    discarded = served.set_aside(OURS, {"project": OURS})
+    discarded = served.set_aside("it is wrong", b'{"project": "ours"}')
     assert bearer["admin"].post("/dead-letters/discard", json={"ids": [discarded]}).json() == {
         "discarded": 1
     }

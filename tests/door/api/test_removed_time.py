@@ -13,8 +13,7 @@ import pytest
 from tests.door.api.served_store import MARKS, OURS, ServedStore
 from tests.door.running_door import Door
 from tests.store.teaching import learn_reports
-from tests.support.no_tls import NO_TLS
-from trackrecord.settings.daemon_settings import HttpSettings, RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord_consolidation.retention import remove_old
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
@@ -48,10 +47,8 @@ def thinned_out(fresh_store: ServedStore) -> ServedStore:
 @pytest.fixture(scope="module")
 def client(thinned_out: ServedStore) -> Iterator[httpx.Client]:
     """A client of a front door on that store."""
-    door = Door(thinned_out.home, HttpSettings(port=0), project=OURS)
-    with httpx.Client(base_url=door.url, timeout=60, verify=NO_TLS) as client:
+    with Door(thinned_out.home, project=OURS) as door, door.client() as client:
         yield client
-    door.end()
 
 
 def day(moment: float) -> str:
@@ -61,18 +58,17 @@ def day(moment: float) -> str:
 
 def test_a_page_of_the_newest_is_whole(client) -> None:
     """The last page of a list says what is no longer there; so does another order; no other one."""
-    client.base_url = httpx.URL(str(client.base_url).partition("/api")[0]).join("/api/v1")
-    first = client.get("/runs", params={"limit": 20}).json()
+    first = client.get("/api/v1/runs", params={"limit": 20}).json()
     assert first["cursor"] is not None
     assert "removed" not in first
-    last = client.get("/runs", params={"limit": 20, "after": first["cursor"]}).json()
+    last = client.get("/api/v1/runs", params={"limit": 20, "after": first["cursor"]}).json()
     assert (last["cursor"], "only those that are left" in last["removed"]) == (None, True)
-    assert "removed" in client.get("/runs", params={"limit": 20, "sort": "ended"}).json()
-    searched = client.get("/runs", params={"text": "module 1"}).json()
+    assert "removed" in client.get("/api/v1/runs", params={"limit": 20, "sort": "ended"}).json()
+    searched = client.get("/api/v1/runs", params={"text": "module 1"}).json()
     assert f"texts of outcomes received before {day(TODAY - 10 * DAY)}" in searched["removed"]
-    counted = client.post("/benchmark/runs", json={"since": repr(TODAY - 30 * DAY)}).json()
+    counted = client.post("/api/v1/benchmark/runs", json={"since": repr(TODAY - 30 * DAY)}).json()
     assert "only those that are left" in counted["removed"]
-    counted = client.post("/benchmark/runs", json={"since": repr(TODAY - 20 * DAY)}).json()
+    counted = client.post("/api/v1/benchmark/runs", json={"since": repr(TODAY - 20 * DAY)}).json()
     assert "removed" not in counted
 
 
@@ -85,15 +81,13 @@ def test_each_endpoint_says_what_its_answer_rests_on() -> None:
 
 def test_runs_of_the_past_are_lacking_from_the_first_removed_day_on(client) -> None:
     """What was not there yet lacks nothing."""
-    client.base_url = httpx.URL(str(client.base_url).partition("/api")[0]).join("/api/v1")
     for at, is_lacking in ((SECOND + DAY, True), (FIRST - 1, False)):
-        answer = client.get("/runs", params={"at": repr(at)}).json()
+        answer = client.get("/api/v1/runs", params={"at": repr(at)}).json()
         assert ("removed" in answer) == is_lacking, at
 
 
 def test_pages_say_what_they_lack(client) -> None:
     """The list of runs, and no other page."""
-    client.base_url = httpx.URL(str(client.base_url).partition("/api")[0])
     for view in VIEWS:
         if "{" in view.path:
             continue

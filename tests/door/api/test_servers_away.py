@@ -1,9 +1,7 @@
 """The HTTP API while Redis or the database is away, through a real front door."""
 
-import httpx
 import pytest
 
-from tests.support.no_tls import NO_TLS
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
@@ -11,13 +9,11 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.jobs import forward_spooled, learn_waiting
 from trackrecord_worker.services import Services
 
-PATIENCE_S = 200.0
-
 
 @pytest.fixture
 def api(door):
     """A client of the API of a front door that has no Redis, and no store yet."""
-    with httpx.Client(base_url=f"{door.url}/api/v1", timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with door.client("/api/v1", timeout=200) as client:
         yield client
 
 

@@ -18,23 +18,20 @@ the thread, beside which other tests could not run theirs: none in this folder m
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
+from tests.door.filled_store import opened_store
 from tests.door.page.browsing import Browsing, windows
 from tests.door.page.hostile_texts import HOSTILE_TEXTS
 from tests.door.page.shown_store import ShownStore, fill
 from tests.door.running_door import Door
 from tests.support.folder_scope import shared_in
-from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
-from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -55,32 +52,22 @@ def shown_store(request: pytest.FixtureRequest) -> ShownStore:
 
 @contextmanager
 def _shown_store() -> Iterator[ShownStore]:
-    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        settings = DaemonSettings(home=home)
-        engine = connect_store(settings.effective_database_url)
-        migrate(engine)
-        with (
-            EmbeddedRedis(home / "redis", home / "redis.sock") as server,
-            server.client() as client,
-        ):
-            store = ShownStore(home, settings, engine, client)
-            fill(store, HOSTILE_TEXTS)
-            yield store
-        engine.dispose()
+    with opened_store(ShownStore) as store:
+        fill(store, HOSTILE_TEXTS)
+        yield store
 
 
 @pytest.fixture(scope="module")
 def page_door(shown_store: ShownStore, request: pytest.FixtureRequest) -> Door:
     """A front door on that store."""
+    return shared_in(_HERE, request, _DOOR, lambda: Door(shown_store.home))
 
-    @contextmanager
-    def opened() -> Iterator[Door]:
-        running = Door(shown_store.home, HttpSettings(port=0))
-        yield running
-        running.end()
 
-    return shared_in(_HERE, request, _DOOR, opened)
+@pytest.fixture
+def http(page_door: Door) -> Iterator[httpx.Client]:
+    """A client of the user who runs it."""
+    with page_door.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -6,26 +6,16 @@ hostile text (see `hostile_texts`).
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-import redis
-from sqlalchemy import Engine
-
-from tests.store.teaching import learn_reports, note_states_of
-from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
+from tests.door.filled_store import FilledStore
+from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.competences import competences_of
 from trackrecord.resources.reports.runs import read_runs
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
-from trackrecord.wire.exposure import ExposureBody
-from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.caching.refresh import RankingsRefresher
 
 FLEET: Final = "fleet"
 HOSTILE: Final = "hostile"
@@ -34,58 +24,8 @@ _TASKS: Final = 60
 _LONG: Final = 6
 
 
-@dataclass
-class ShownStore:
-    """A store that pages show, and ways to put more into it.
-
-    Attributes:
-        home: of the front door.
-        settings: of its processes.
-        engine: the store.
-        client: its Redis.
-    """
-
-    home: Path
-    settings: DaemonSettings
-    engine: Engine
-    client: redis.Redis
-
-    def calls(self, project: str) -> Any:
-        """Within it, the calls of `trackrecord` ask this store."""
-        return given_stores.within(ProjectStore(self.engine, self.settings, project))
-
-    def teach(self, project: str, outcomes: Iterable[Mapping[str, Any]]) -> None:
-        """Learn outcomes as a worker does; each is the body of the wire format."""
-        now = time.time()
-        reports = [
-            {"outcome_id": f"{project}-{number}", **fields, "project": project}
-            for number, fields in enumerate(outcomes)
-        ]
-        learn_reports(
-            self.engine, reports, self.settings.rules, now=now,
-            received=lambda _, fields: fields.get("timestamp") or now,
-        )  # fmt: skip
-        note_states_of(self.engine, project, now=now, rules=self.settings.rules)
-
-    def hand_out(self, project: str, given: Iterable[tuple[str, Sequence[str], bool]]) -> None:
-        """Record exposures: the task's id, the entries, and whether they were withheld."""
-        received = [
-            ReceivedExposure(
-                ExposureBody(
-                    task_id=task,
-                    entries=tuple(entries),
-                    project=project,
-                    at=1.0,
-                    withheld=withheld,
-                    holdout=0.5,
-                ),
-                f"{project}-e{number}",
-                1.0,
-            )
-            for number, (task, entries, withheld) in enumerate(given)
-        ]
-        with writing(self.engine) as connection:
-            record_exposures(connection, ensure_projects(connection, {project}), received)
+class ShownStore(FilledStore):
+    """A store that pages show."""
 
     def remember(self, project: str, texts: Iterable[str]) -> None:
         """Remember memories, all of them, however alike they are."""
@@ -105,10 +45,6 @@ class ShownStore:
                     force=True,
                 )
 
-    def refresh(self, project: str) -> None:
-        """Compute what agents get from what was learnt, as a worker does."""
-        RankingsRefresher(self.engine, self.client, self.settings).refresh(project)
-
     def long_procedure(self, project: str) -> str:
         """Return the id of the competence record with the most tools."""
         with reading(self.engine) as connection:
@@ -120,17 +56,6 @@ class ShownStore:
         with reading(self.engine) as connection:
             found = read_runs(connection, project, limit=50)
         return max(found, key=lambda each: len(each.calls)).outcome_id
-
-    def set_aside(self, reason: str, body: bytes) -> str:
-        """Set an entry aside as a worker does; return its id."""
-        fields: Any = {b"body": body, b"reason": reason.encode(), b"entry_id": b"1-1"}
-        letter: Any = self.client.xadd(self.settings.keys.dead, fields)
-        return str(letter.decode())
-
-    def consolidate(self, project: str) -> None:
-        """Make competence records of what was learnt."""
-        rules = self.settings.competence
-        consolidate(self.engine, rules, project, now=time.time(), actor="a test")
 
 
 def fill(store: ShownStore, hostile: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.door.page.addresses import addresses
 from tests.door.page.shown_store import FLEET
 from trackrecord_door.page.table import ACTIONS, VIEWS
-from trackrecord_door.page.views import action_named, view_named
+from trackrecord_door.page.views import function_named
 
 # Each page of the table is opened, on a machine that may be busy.
 pytestmark = pytest.mark.timeout(1200)
@@ -105,10 +105,10 @@ def test_the_first_view_is_light(window):
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.path)
 def test_the_function_of_a_view_exists(view):
     """The table names it as a text."""
-    assert callable(view_named(view.function))
+    assert callable(function_named(view.function))
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.path)
 def test_the_function_of_an_action_exists(action):
     """As above."""
-    assert callable(action_named(action.function))
+    assert callable(function_named(action.function))

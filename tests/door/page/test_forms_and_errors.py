@@ -1,12 +1,10 @@
 """Forms are taken from the page's own pages alone; mistakes end in a page that says what to do."""
 
-import httpx
 import pytest
 
 from tests.door.page.shown_store import FLEET
 from tests.door.running_door import Door
-from tests.support.no_tls import NO_TLS
-from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects
@@ -15,12 +13,6 @@ from trackrecord_door.page.table import ACTIONS
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 BROWSER = {"Accept": "text/html,application/xhtml+xml"}
 OWN = {"Sec-Fetch-Site": "same-origin"}
-
-
-@pytest.fixture
-def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
-        yield client
 
 
 @pytest.mark.parametrize("path", [action.path for action in ACTIONS])
@@ -119,15 +111,14 @@ def test_mistakes_are_said_on_a_page(http, path, status, says):
 @pytest.fixture(scope="module")
 def without_redis(tmp_path_factory):
     """A client of a front door that has no Redis, but a store with very many projects."""
-    door = Door(tmp_path_factory.mktemp("without-redis"), HttpSettings(port=0))
-    engine = connect_store(DaemonSettings(home=door.home).effective_database_url)
-    migrate(engine)
-    with writing(engine) as connection:
-        ensure_projects(connection, [f"p{number}" for number in range(201)])
-    engine.dispose()
-    with httpx.Client(base_url=door.url, headers=BROWSER, timeout=60, verify=NO_TLS) as client:
-        yield client
-    door.end()
+    with Door(tmp_path_factory.mktemp("without-redis")) as door:
+        engine = connect_store(DaemonSettings(home=door.home).effective_database_url)
+        migrate(engine)
+        with writing(engine) as connection:
+            ensure_projects(connection, [f"p{number}" for number in range(201)])
+        engine.dispose()
+        with door.client(headers=BROWSER) as client:
+            yield client
 
 
 def test_without_redis_the_rest_is_shown(without_redis):

@@ -5,12 +5,10 @@ import time
 from html import unescape
 from itertools import count
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.support.no_tls import NO_TLS
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY
 from trackrecord_worker.caching.advise import Adviser
 
@@ -64,7 +62,7 @@ def ask(page_door, shown_store):
         )
         shown_store.refresh(project)
         advise.advise(project)
-        with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as http:
+        with page_door.client() as http:
             return _Answers(http, project)
 
     return answers

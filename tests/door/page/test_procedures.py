@@ -3,10 +3,8 @@
 import random
 import time
 
-import httpx
 import pytest
 
-from tests.support.no_tls import NO_TLS
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.competences import details_of
@@ -50,12 +48,6 @@ def project(shown_store):
     shown_store.teach(name, outcomes(name))
     shown_store.consolidate(name)
     return name
-
-
-@pytest.fixture
-def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
-        yield client
 
 
 def record_of(project, tools):

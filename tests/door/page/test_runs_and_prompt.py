@@ -2,11 +2,9 @@
 
 import time
 
-import httpx
 import pytest
 from sqlalchemy import func, select
 
-from tests.support.no_tls import NO_TLS
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import write_reports
 from trackrecord.store.database.engine import reading
@@ -68,12 +66,6 @@ def project(shown_store):
     shown_store.remember(name, ["Flights to Zürich on Friday are sold out by Wednesday."])
     shown_store.refresh(name)
     return name
-
-
-@pytest.fixture
-def http(page_door):
-    with httpx.Client(base_url=page_door.url, timeout=60, verify=NO_TLS) as client:
-        yield client
 
 
 def test_runs_are_filtered_paged_and_opened(window, project):

@@ -1,11 +1,9 @@
 """Whose pages: the bearer of a token sees the project of the token, and does what it permits."""
 
-import httpx
 import pytest
 
 from tests.door.page.addresses import addresses
 from tests.door.page.shown_store import FLEET, HOSTILE
-from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_door.page.table import ACTIONS
@@ -20,15 +18,10 @@ def bearing(shown_store, page_door):
 
     def client(permission, project=FLEET, name=""):
         token = create_token(shown_store.engine, project=project, permission=permission, name=name)
-        made = httpx.Client(
-            base_url=page_door.address,
-            auth=("anybody", token.token),
-            headers=OWN,
-            timeout=200,
-            verify=NO_TLS,
-        )
-        clients.append(made)
-        return made
+        clients.append(
+            page_door.stranger(auth=("anybody", token.token), headers=OWN, timeout=200)
+        )  # fmt: skip
+        return clients[-1]
 
     yield client
     for each in clients:
@@ -100,14 +93,14 @@ def test_what_one_may_not_is_not_offered(bearing):
         assert ("Withhold advice" in page) is (permission is Permission.ADMIN)
 
 
-def test_a_browser_is_let_in_by_the_link_of_trackrecord_open(browser, page_door, tmp_path):
+def test_a_browser_is_let_in_by_the_link_of_trackrecord_open(browser, page_door, http, tmp_path):
     """From the file that the command hands it, without a step of the person's."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(page_door.address)
     assert "trackrecord open" in page.inner_text("body")
     assert not page.query_selector("a, form, script, link")
-    link = httpx.post(f"{page_door.url}/session", timeout=60, verify=NO_TLS).json()["path"]
+    link = http.post("/session").json()["path"]
     leads_on = tmp_path / "open.html"
     leads_on.write_text(f'<meta http-equiv="refresh" content="0;url={page_door.address}{link}">')
     page.goto(leads_on.as_uri())

@@ -107,20 +107,6 @@ def test_what_was_never_seen_has_the_base_rate():
     assert sentence(estimates([]).procedure("a")) == "no run is on record yet"
 
 
-def test_what_always_fails_and_what_succeeded_once_have_an_answer():
-    """Neither has a competence record."""
-    found = estimates([*many(0, "a", 0, 10), run(20, "b"), *many(30, "c", 15, 20)])
-    assert found.procedure("a").posterior.mean < 0.25
-    assert found.procedure("a").is_harmful
-    assert found.procedure("b").posterior.mean < 0.85
-
-
-def test_two_of_two_do_not_outrank_nine_of_ten():
-    """Nothing else is on record, so that nearly everything succeeds."""
-    found = estimates([*many(0, "a", 2, 2), *many(10, "b", 9, 10)])
-    assert found.procedure("a").order_key < found.procedure("b").order_key
-
-
 def test_two_of_two_easy_tasks_do_not_outrank_nine_of_ten_hard_ones():
     """Although such tasks succeed anyway: the rate that is told is higher, the place is not."""
     found = estimates(
@@ -221,20 +207,6 @@ def test_a_prior_never_counts_the_same_runs(tried, all_succeeded):
         assert each.usual == 0.5
         low, high = each.posterior.interval
         assert low <= least + 0.05 if all_succeeded else high >= most - 0.05
-
-
-def test_runs_of_one_task_are_compared_with_each_other():
-    """One procedure takes the easy half of the tasks more often; within a task both are equal."""
-    runs = []
-    for task in range(60):
-        tools = "aab" if task < 30 else "abb"
-        runs += [
-            run(len(runs) + each, tool, success=task < 30, task_id=f"t{task}")
-            for each, tool in enumerate(tools)
-        ]
-    effect = estimates(runs).of_procedures.overall["a"]
-    assert effect.difference == pytest.approx(0.0, abs=1e-6)
-    assert (effect.low < 0.0 < effect.high, effect.strata) == (True, 60)
 
 
 def test_a_task_whose_runs_all_did_the_same_is_compared_within_its_kind():

@@ -95,15 +95,6 @@ def test_a_task_is_assigned_once_and_for_all():
     assert assigned(1, explore="full").seed != assigned(1, explore="full", revision=2).seed
 
 
-@pytest.mark.parametrize("holdout", [0.1, 0.5, 0.9])
-def test_the_shares_are_those_that_were_asked_for(holdout):
-    """Of the holdout; an order is drawn for every task."""
-    found = [assigned(number, holdout=holdout) for number in range(4000)]
-    withheld = [each for each in found if each.is_withheld]
-    assert len(withheld) / 4000 == pytest.approx(holdout, abs=0.03)
-    assert all(each.is_explored for each in found)
-
-
 def test_a_larger_holdout_holds_the_smaller_one():
     """A task does not change sides twice when the share grows."""
     small = {number for number in range(500) if assigned(number, holdout=0.1).is_withheld}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from trackrecord.learning.advice.estimates.posterior import (
     COVERAGE,
     DecayedTally,
-    Posterior,
     base_rate,
     beta_cdf,
     beta_quantile,
@@ -42,23 +41,6 @@ def test_a_quantile_is_where_that_share_lies_below(a, b, share):
     assert 0.0 <= x <= 1.0
     assert beta_cdf(x - 1e-6, a, b) <= share + 1e-9
     assert beta_cdf(x + 1e-6, a, b) >= share - 1e-9
-
-
-@given(PARAMETER, PARAMETER)
-def test_an_interval_holds_the_mean(a, b):
-    """Also that of a very skewed distribution."""
-    low, high = Posterior(a, b).interval
-    assert 0.0 <= low <= Posterior(a, b).mean <= high <= 1.0
-
-
-@given(st.integers(0, 50), st.integers(0, 50), st.floats(min_value=0.05, max_value=0.95))
-def test_an_interval_shrinks_with_evidence(successes, failures, prior):
-    """Four times the runs at the same rate: it is narrower, unless it was at an end."""
-    runs = successes + failures
-    few, many = (posterior_of(seen(factor * successes, factor * runs), prior) for factor in (1, 4))
-    if 0.1 < many.mean < 0.9 and 0.1 < few.mean < 0.9 and runs >= 4:
-        widths = [high - low for low, high in (few.interval, many.interval)]
-        assert widths[1] < widths[0]
 
 
 def test_what_was_never_seen_has_the_rate_of_the_level_above():

@@ -68,18 +68,6 @@ def test_the_order_of_the_texts_makes_no_difference(texts, shuffled, asked):
     assert all(0 < cosine <= 1 for _, cosine in found(texts))
 
 
-def test_ten_thousand_texts_are_looked_through_in_part():
-    """Rare words lead to the texts; common ones need not be followed to all of theirs."""
-    draw = random.Random(3)
-    vocabulary = [f"w{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}x" for n in range(600)]
-    texts = [" ".join(draw.sample(vocabulary, 12)) for _ in range(2000)]
-    index = build_index(texts)
-    for asked in draw.sample(range(2000), 20):
-        ((best, cosine), *_) = index.similar(texts[asked], most=3)
-        assert index_words(texts[best]) == index_words(texts[asked])
-        assert cosine > 0.999
-
-
 @pytest.mark.parametrize("most", [1, 5, 50])
 def test_texts_that_are_passed_over_are_not_among_the_best(most):
     """Of texts that have only common words of the task, the cosines are never reckoned."""

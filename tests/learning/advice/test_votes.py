@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.past.past_tasks import ballots_of
-from trackrecord.learning.advice.past.votes import NEEDS_MORE_BELOW, Ballots, recommend
+from trackrecord.learning.advice.past.votes import NEEDS_MORE_BELOW, recommend
 from trackrecord.learning.advice.runs.runs import Run, RunStep
-from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.numbers.decay import DAY
 
 NOW = 1_780_000_000.0
@@ -54,20 +53,6 @@ def test_similar_successes_vote_and_dissimilar_ones_do_not():
     assert found.confidence == found.ranked[0].share == pytest.approx(1)
     assert not found.needs_more
     assert [voted.tools for voted in asked(desk(), BOOK).ranked] == [("book", "search")]
-
-
-def test_votes_age():
-    """After a half-life two old successes count as much as one new one."""
-    old = NOW - 90 * DAY
-    runs = [
-        run(1, CANCEL, ["old"], ended_at=old),
-        run(2, CANCEL, ["old"], ended_at=old),
-        run(3, CANCEL, ["new"]),
-        run(4, BOOK, ["new"]),
-        run(5, BOOK, ["old"]),
-    ]
-    shares = {voted.tools: voted.share for voted in asked(runs, CANCEL).ranked}
-    assert shares["old",] == pytest.approx(shares["new",]) == pytest.approx(0.5)
 
 
 def test_each_success_votes_with_its_own_age():
@@ -130,12 +115,6 @@ def test_excluded_procedures_are_not_recommended():
     assert found.confidence == pytest.approx(1)
 
 
-def test_a_trigger_stands_for_a_missing_instruction():
-    """Agents that report no text may say what set the task off."""
-    runs = [run(n, "", ["edit"], trigger="red build") for n in range(2)]
-    assert asked(runs, "the red build again").ranked[0].tools == ("edit",)
-
-
 TEXTS = st.lists(st.sampled_from(["cancel", "book", "退款", "a b", "\x00", "💥", ""]), max_size=4)
 RUNS = st.lists(
     st.builds(
@@ -164,22 +143,3 @@ def test_order_and_doubling_make_no_difference(runs, text, shuffled):
         shares = [voted.share for voted in found.ranked]
         assert math.fsum(shares) == pytest.approx(1)
         assert shares == sorted(shares, reverse=True)
-
-
-@given(st.text(max_size=200), st.text(max_size=50))
-def test_hostile_texts_are_answered(text, tool):
-    """Whatever comes from outside."""
-    found = asked([run(1, text, [tool]), run(2, text, [tool])], text)
-    assert 0 <= found.confidence <= 1
-
-
-def test_the_example_of_the_documentation():
-    """Two votes of the very text, and one of a text whose cosine is a half."""
-    index = build_index(["book flight", "book hotel"])
-    tallies = [[(0, 2, 0, NOW, NOW)], [(1, 1, 0, NOW, NOW)]]
-    ballots = Ballots(index, tallies, [("find", "refund"), ("search", "book")])
-    cosine = dict(index.similar("book flight", most=2))[1]
-    assert recommend(ballots, "book flight", now=NOW).confidence == pytest.approx(
-        2 / (2 + cosine**2)
-    )
-    assert round(2 / (2 + 0.5**2), 2) == 0.89

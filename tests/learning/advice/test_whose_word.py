@@ -15,7 +15,6 @@ from benchmarks.worlds.speakers import (
     said_of,
 )
 from trackrecord.learning.advice.moments.calls import TriedCall, TriedCheck, TriedRun
-from trackrecord.learning.advice.moments.commands import commands_of
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 from trackrecord.learning.advice.tasks.heard import heard_runs
@@ -142,13 +141,3 @@ def test_a_path_is_a_path(path, told):
         call = TriedCall(tool="Read", ok=True, file=path)
         history.add(TriedRun(number, f"s{number}", NOW, (call,), speaker=LOCAL))
     assert bool(history.facts().files) is told
-
-
-def test_a_command_says_what_agents_are_told():
-    """The line that most sessions ran, of a known speaker; not a stranger's."""
-    runs = [session(n, "npm test") for n in range(2)]
-    runs += [session(5 + n, "npm run test:fast", speaker="stranger") for n in range(4)]
-    found = commands_of(runs, now=NOW + 99)
-    assert {each.line: each.told for each in found} == {
-        "npm test": "npm test", "npm run test:fast": "npm test",
-    }  # fmt: skip

@@ -6,6 +6,8 @@ from math import floor
 from .tolerance import RATIO
 
 _HALF = Fraction(1, 2)
+# Floats decide what lies further than this from a half.
+_NEAR = 1e-6
 
 
 def percent(part: float, whole: float) -> int:
@@ -16,4 +18,7 @@ def percent(part: float, whole: float) -> int:
     """
     if whole <= 0:
         return 0
+    rounded = 100 * part / whole + 0.5
+    if rounded < 1 / _NEAR and _NEAR < rounded % 1 < 1 - _NEAR:
+        return floor(rounded)
     return floor(100 * (Fraction(part) / Fraction(whole) + Fraction(RATIO)) + _HALF)

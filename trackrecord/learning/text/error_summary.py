@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .inert import ELLIPSIS, is_short_name, plain
+from .lazy_regex import compile_lazily
 
 # Longer texts keep their end: the name of an exception stands there.
 _LONGEST: Final = 4000
@@ -30,25 +31,25 @@ _MOST_OPENING: Final = 5
 _CODE_WITHIN: Final = 60
 
 # What varies in a template, and what is never passed on: markup, addresses, quoted texts, commands.
-_HIDDEN: Final = re.compile(
+_HIDDEN: Final = compile_lazily(
     r"<[a-z]{1,8}>|‹[^‹>\n]{0,200}>|\b[A-Za-z][A-Za-z0-9+.-]{1,15}:/[^\s\"'<>)\]]*|\bwww\.\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}|`[^`\n]{0,500}`|\$\([^)\n]{0,500}\)"
 )
-_QUOTED: Final = re.compile(
+_QUOTED: Final = compile_lazily(
     r"\"([^\"\n]{0,500})\"|(?<!\w)'([^'\n]{0,500})'(?!\w)|[“„«]([^”“»\n]{0,500})[”“»]"
 )
 # Where JSON says what went wrong.
-_MESSAGE: Final = re.compile(
+_MESSAGE: Final = compile_lazily(
     r"\"(?:message|msg|error|detail|details|reason|title)\"\s?:\s?\"([^\"\n]{1,500})\""
 )
-_CODE: Final = re.compile(
+_CODE: Final = compile_lazily(
     r"\b(?:[A-Za-z_]\w{0,40}(?:Error|Exception|Warning|Failure|Fault|Timeout|Interrupt|Exit)\b"
     r"|E[A-Z]{3,15}\b|(?:E|TS|CS|SQLSTATE\ |ORA-|HTTP\ |Errno\ |Error\ )\d{1,5}\b|SIG[A-Z]{2,7}\b"
     r"|[Ee]xit(?:ed)?(?:\ with)?(?:\ (?:code|status))?:?\ (?:\d{1,3}\b|…)"
     r"|status(?:\ code)?\ (?:\d{3}\b|…))"
 )
 # Clauses: the ends of sentences and lines, and what stands between the parts of a message.
-_CLAUSE_END: Final = re.compile(
+_CLAUSE_END: Final = compile_lazily(
     r"(?:[.!?;,](?=\s|\Z)|[。！？；，、：:](?=\s|[^\W\d_a-zA-Z]|\Z)|:\ |\s[-–—→=|&]{1,3}\s"
     r"|[\n()\[\]{}|<>\"“”»«*#^]|\.\.\.|&&)+"
 )
@@ -95,15 +96,15 @@ _OTHERS: Final = (
     r"|отклон[её]н\w*|невозможно|неверн\w+|недопустим\w+|отсутству\w+|истекл?\w*|превышен\w*"
     r"|недостаточно|прервано?\w*|отмен[её]н\w*)\b"
 )
-_TELLING: Final = re.compile(rf"(?<![\w-])(?:{_ENGLISH}|{_OTHERS})", re.IGNORECASE)
-_WEAKLY: Final = re.compile(rf"(?<![\w-]){_WEAK}", re.IGNORECASE)
+_TELLING: Final = compile_lazily(rf"(?<![\w-])(?:{_ENGLISH}|{_OTHERS})", re.IGNORECASE)
+_WEAKLY: Final = compile_lazily(rf"(?<![\w-]){_WEAK}", re.IGNORECASE)
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
-_CHINESE: Final = re.compile(
+_CHINESE: Final = compile_lazily(
     rf"[{_HAN}\w]{{0,{_MOST_HAN}}}?(?:不存在|未找到|找不到|不到|无法|不能|失败|超时|拒绝|不足|不够|没有"
     rf"|无效|非法|缺少|不可用|取消|冲突|过期|超出|超过|不支持|不匹配|已满|中断|未[{_HAN}]|无[{_HAN}])"
     rf"[{_HAN}\w]{{0,{_MOST_HAN}}}"
 )
-_ADDRESS_ZH: Final = re.compile(r"[请您你]|必须|应该|应当|务必|立即|马上|不要|(?:现|先)在?再")
+_ADDRESS_ZH: Final = compile_lazily(r"[请您你]|必须|应该|应当|务必|立即|马上|不要|(?:现|先)在?再")
 # Whom a text addresses, and what binds a reader.
 _ADDRESS_TEXT: Final = """
 you your yours yourself i me my mine we us our let lets please must should shall ought always never
@@ -144,7 +145,7 @@ dnf docker echo eval exec export find gcloud gh git go helm install kill killall
 nc node npm npx openssl perl php pip pip3 pipx pkill pnpm podman poetry python python3 rm rsync ruby
 run scp sed sh source ssh su sudo systemctl tar tee terraform unzip uv uvx wget xargs yarn yum zsh
 """
-_ACT: Final = re.compile(r"\A-|[/\\@=~$|&;`]")
+_ACT: Final = compile_lazily(r"\A-|[/\\@=~$|&;`]")
 _BINDING: Final = frozenset(_BINDING_TEXT.split())
 _PROGRAMS: Final = frozenset(_PROGRAMS_TEXT.split())
 _ADDRESS: Final = frozenset(_ADDRESS_TEXT.split())

@@ -8,41 +8,42 @@ has the form of a name.
 import re
 from typing import Final
 
+from .lazy_regex import compile_lazily
 from .width import one_form
 
 ELLIPSIS = "…"
 DEFAULT_LIMIT = 200
 
 # Line ends and controls part words; so do "letters" that have no shape (fillers, blank braille).
-_PARTING = re.compile(
+_PARTING = compile_lazily(
     r"[\s\x00-\x1f\x7f-\x9f\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
     r"\u115f\u1160\u2800\u3164\uffa0]+"
 )
 # Zero-width characters, bidirectional controls, variation selectors, tags, lone surrogates.
-_INVISIBLE = re.compile(
+_INVISIBLE = compile_lazily(
     r"[\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180d\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 # What a terminal obeys: sequences that begin with an escape, with all that they carry.
-_ESCAPES = re.compile(
+_ESCAPES = compile_lazily(
     r"(?:\x1b\[|\x9b)[0-?]{0,32}[ -/]{0,8}[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,2000}(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]{0,8}[0-~]"
 )
-_FENCE = re.compile(r"`{3,}")
-_TAG = re.compile(r"<(?=[A-Za-z/!?|]|<[A-Za-z/])")
-_TAG_END = re.compile(r"\|>")
+_FENCE = compile_lazily(r"`{3,}")
+_TAG = compile_lazily(r"<(?=[A-Za-z/!?|]|<[A-Za-z/])")
+_TAG_END = compile_lazily(r"\|>")
 # How templates of chats mark a turn: "[INST]", and a role with a colon.
-_TURN = re.compile(r"(?<![\w\])])\[(/?[A-Z][A-Z_]{0,30})\]")
-_ROLE = re.compile(
+_TURN = compile_lazily(r"(?<![\w\])])\[(/?[A-Z][A-Z_]{0,30})\]")
+_ROLE = compile_lazily(
     r"(?<![\w-])(system|assistant|human|user|developer|instructions?|response|系统|助手|用户)\s?[:：]"
     r"(?=\s|\Z)",
     re.IGNORECASE,
 )
 # Openings of a block at the start of a line: heading, list item, quote, table, rule, fence.
 # A label in brackets that only we may write, wherever it stands: "[confidence 1.0]", "[PROVEN ...".
-_LABEL = re.compile(
+_LABEL = compile_lazily(
     r"[\[［【〔](\s*(?:proven|established|candidate|deprecated|limited\s+data|confidence|succeeded"
     r"|failed|contested|worked\s+[0-9]|[0-9]+\s+of\s+[0-9]"
     r"|已验证|已确立|候选|已弃用|数据有限|置信度|成功|失败|有争议|[0-9]+(?:个任务|次运行))"
@@ -50,36 +51,36 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 # Any other group in brackets at the very end, where our own labels stand.
-_GROUP_AT_END = re.compile(r"(?:(?<=\s)|\A)[\[［【〔]([^\]］】〕]*+)([\]］】〕]?)\Z")
-_OPENERS = re.compile(
+_GROUP_AT_END = compile_lazily(r"(?:(?<=\s)|\A)[\[［【〔]([^\]］】〕]*+)([\]］】〕]?)\Z")
+_OPENERS = compile_lazily(
     r"(?:(?:\#{1,6}|[-*+]|[0-9]{1,9}[.)]|(?:[-=_*]\ ?){3,})(?:\ |$)|[>|]\ ?|~{3,}\ ?)++",
     re.VERBOSE,
 )
 
 
 # Links and pictures, which programs fetch without being told to.
-_LINK = re.compile(r"\](?=\()")
-_PICTURE = re.compile(r"!(?=\[)")
-_ADDRESS = re.compile(r"\b(h)tt(ps?)(?=://)|\b(f)t(ps?)(?=://)", re.IGNORECASE)
+_LINK = compile_lazily(r"\](?=\()")
+_PICTURE = compile_lazily(r"!(?=\[)")
+_ADDRESS = compile_lazily(r"\b(h)tt(ps?)(?=://)|\b(f)t(ps?)(?=://)", re.IGNORECASE)
 # Words by which we warn and recommend; an agent's own are no label.
-_OURS = re.compile(
+_OURS = compile_lazily(
     r"(?<![\w-])(avoid|costly|known pitfall|an agent noted|proven|established|candidate|deprecated"
     r"|limited data|避免|代价高|已知陷阱|已验证|已确立|已弃用)\s?[:：]",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"(?<!\S)#{1,6}(?=\s)\s?")
+_HEADING = compile_lazily(r"(?<!\S)#{1,6}(?=\s)\s?")
 _QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "'"))
 _NAME_CHARS: Final = 64
 _PART_CHARS: Final = 24
 _MOST_PARTS: Final = 8
 _MOST_WORDS: Final = 3
 _FEW_PARTS: Final = 4
-_NO_NAME = re.compile(r"[^\w.:/@+ -]+")
+_NO_NAME = compile_lazily(r"[^\w.:/@+ -]+")
 # The parts of a name: between signs, and where a capital begins one.
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W_A-Z]+|[\W_]")
-_SHORT_NAME = re.compile(r"[\w.:/@+~$%\\'’=-]{1,40}")
-_SIGN = re.compile(r"[\W_]")
-_LONG_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
+_NAME_PART = compile_lazily(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W_A-Z]+|[\W_]")
+_SHORT_NAME = compile_lazily(r"[\w.:/@+~$%\\'’=-]{1,40}")
+_SIGN = compile_lazily(r"[\W_]")
+_LONG_SCRIPT = compile_lazily(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
 
 
 def visible(text: str) -> str:

@@ -1,5 +1,6 @@
 """Answers of prompts as JSON objects: the same for every reader."""
 
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import msgspec
@@ -27,25 +28,48 @@ def rankings_document(answer: Rankings) -> dict[str, Any]:
         answer: the rankings.
     """
     document = {name: value for name, value in vars(answer).items() if name not in NOT_IN_JSON}
+    return document | answer.details.encoded(partial(_encoded_entries, answer))
+
+
+def _encoded_entries(answer: Rankings) -> dict[str, msgspec.Raw]:
+    documents = {}
     for feed in FEEDS:
         entries = getattr(answer, feed.field)[:MOST_ENTRIES]
         fitting = answer.fitting.get(feed.field, frozenset())
         told = {entry.id for entry in answer.told.get(feed.field, ())}
-        document[feed.field] = [
-            _entry_document(each) | {"fits": each.id in fitting, "is_told": each.id in told}
-            for each in entries
-        ]
-    document["criteria"] = [_entry_document(entry) for entry in answer.criteria]
-    document["why"] = answer.why
-    return document
+        documents[feed.field] = b",".join(
+            [
+                _encoded(_SameEntry(each))[:-1]
+                + (b',"fits":true' if each.id in fitting else b',"fits":false')
+                + (b',"is_told":true}' if each.id in told else b',"is_told":false}')
+                for each in entries
+            ]
+        )
+    documents["criteria"] = b",".join([_encoded(_SameEntry(each)) for each in answer.criteria])
+    documents["why"] = msgspec.json.encode(answer.why)[1:-1]
+    return {name: msgspec.Raw(b"[%s]" % entries) for name, entries in documents.items()}
 
 
-def _entry_document(entry: msgspec.Struct) -> dict[str, Any]:
-    document = shown(entry)
+class _SameEntry:
+    """An entry, equal to itself alone: that of a cached document is in answer after answer."""
+
+    def __init__(self, entry: msgspec.Struct) -> None:
+        self.entry = entry
+
+    def __hash__(self) -> int:
+        return id(self.entry)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameEntry) and self.entry is other.entry
+
+
+@lru_cache(maxsize=4 * MOST_ENTRIES)
+def _encoded(same: _SameEntry) -> bytes:
+    document = shown(same.entry)
     document |= {name: iso(document[name]) for name in INSTANTS if name in document}
-    if isinstance(entry, (RankedPattern, RankedCompetence)):
-        document |= {"success_rate": entry.success_rate, "interval": entry.interval}
-    return document
+    if isinstance(same.entry, (RankedPattern, RankedCompetence)):
+        document |= {"success_rate": same.entry.success_rate, "interval": same.entry.interval}
+    return msgspec.json.encode(document)
 
 
 def context_document(answer: Context) -> dict[str, Any]:

@@ -51,6 +51,13 @@ class AnswerDetails:
     def __init__(self, composed: Composition | None = None, budget: int | None = None) -> None:
         self._composed = composed
         self._budget = budget
+        self._encoded: dict[str, Any] | None = None
+
+    def encoded(self, encode: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the entries as JSON, which is written once for all answers with this text."""
+        if self._encoded is None:
+            self._encoded = encode()
+        return self._encoded
 
     @cached_property
     def ranked(self) -> dict[str, tuple[Any, ...]]:
@@ -85,7 +92,6 @@ def _copied(values: dict[str, Any]) -> AnswerDetails:
     return details
 
 
-_NO_DETAILS: Final = AnswerDetails()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
 
@@ -172,7 +178,7 @@ class Rankings(PromptAnswer):
     criteria: tuple[RankedCriterion, ...] = ()
     left_out: int = 0
     over_budget: tuple[str, ...] = ()
-    _details: AnswerDetails = field(default=_NO_DETAILS, repr=False, compare=False)
+    _details: AnswerDetails = field(default_factory=AnswerDetails, repr=False, compare=False)
 
     @property
     def fitting(self) -> Mapping[str, frozenset[str]]:
@@ -222,6 +228,11 @@ class Rankings(PromptAnswer):
     def memory_ids(self) -> tuple[str, ...]:
         """The ids of the memories in the text, for the outcome of a task that used them."""
         return tuple([memory.id for memory in self.told.get("memories", ())])
+
+    @property
+    def details(self) -> AnswerDetails:
+        """What all answers with this text have in common."""
+        return self._details
 
     @property
     def why(self) -> "tuple[Why, ...]":

@@ -7,24 +7,16 @@ from typing import Annotated, Any, Final, Self
 from trackrecord.learning.advice.moments.commands import FILE, KINDS, Command, CommandState
 
 from ..access.project_store import Transaction, read_project
-from ..declaration.checks import (
-    Among,
-    Choice,
-    CommandId,
-    Limit,
-    Name,
-    Reason,
-    checking,
-)
+from ..declaration.checks import Among, Choice, CommandId, Limit, Name, Reason, checking
 from ..declaration.paging import sorting_of
 from ..declaration.resource import Answer, Instant, Resource
 from .lessons import (
     DECIDES,
-    Dismissal,
     LessonChange,
     LessonDecisionAnswer,
     LessonRunAnswer,
     behind,
+    decide_told,
     whole_id_of,
 )
 
@@ -184,7 +176,6 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     )
 
 
-_DISMISSAL: Final = Dismissal("command", CommandDecisionAnswer)
 COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
 
 
@@ -266,7 +257,7 @@ def dismiss_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("dismiss", command_id, reason, by, project)
+    return decide_told("command", CommandDecisionAnswer, "dismiss", command_id, reason, by, project)
 
 
 @COMMANDS.offers("POST /commands/{command_id}/restore", command="restore", **DECIDES)
@@ -288,4 +279,4 @@ def restore_command(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("restore", command_id, reason, by, project)
+    return decide_told("command", CommandDecisionAnswer, "restore", command_id, reason, by, project)

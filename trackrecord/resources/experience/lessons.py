@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 from trackrecord.learning.advice.moments.commands import CommandState
@@ -342,55 +341,53 @@ def _everything_told(it: Transaction) -> Iterator[tuple[str, str]]:
             yield command.id, command.instead
 
 
-@dataclass(frozen=True)
-class Dismissal(Generic[_Decided]):
-    """Dismissing facts, so that no agent is told of them, and restoring them.
+def decide_told(
+    noun: str,
+    answer: type[_Decided],
+    action: Literal["dismiss", "restore"],
+    given_id: str,
+    reason: str | None,
+    by: str | None,
+    project: str | None,
+) -> _Decided:
+    """Dismiss or restore what an id, the beginning of one, or the words told stand for.
 
-    Attributes:
+    No agent is told of what is dismissed.
+
+    Args:
         noun: "lesson" or "command".
         answer: the class of the answer.
+        action: what is decided.
+        given_id: the id, its beginning, or the words.
+        reason: the reason; the history keeps it.
+        by: who decides; this process's user when not given.
+        project: whose it is; the settings' project when not given.
     """
+    actor, given_reason = decided_by(by, reason)
+    with change_project(project) as it:
+        from trackrecord.store.advice.lesson_decisions import (
+            LessonAction,
+            LessonDecision,
+            decide_lesson,
+            dismissed_lessons,
+        )
 
-    noun: str
-    answer: type[_Decided]
-
-    def decide(
-        self,
-        action: Literal["dismiss", "restore"],
-        given_id: str,
-        reason: str | None,
-        by: str | None,
-        project: str | None,
-    ) -> _Decided:
-        """Dismiss or restore what an id, the beginning of one, or the words told stand for."""
-        actor, given_reason = decided_by(by, reason)
-        with change_project(project) as it:
-            from trackrecord.store.advice.lesson_decisions import (
-                LessonAction,
-                LessonDecision,
-                decide_lesson,
-                dismissed_lessons,
+        told = list(_everything_told(it))
+        # One line may be known as one that fails on several machines, or without another.
+        ids = list(dict.fromkeys(known for known, words in told if words == given_id))
+        # What is dismissed may not be found any more, and can be restored all the same.
+        known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
+        ids = ids or [whole_id_of(noun, given_id, known, it.project)]
+        now, why = time.time(), given_reason or ""
+        changed = [
+            decide_lesson(
+                it.connection,
+                it.project_id,
+                LessonDecision(each, LessonAction(action), actor, why, now),
             )
-
-            told = list(_everything_told(it))
-            # One line may be known as one that fails on several machines, or without another.
-            ids = list(dict.fromkeys(known for known, words in told if words == given_id))
-            # What is dismissed may not be found any more, and can be restored all the same.
-            known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
-            ids = ids or [whole_id_of(self.noun, given_id, known, it.project)]
-            now, why = time.time(), given_reason or ""
-            changed = [
-                decide_lesson(
-                    it.connection,
-                    it.project_id,
-                    LessonDecision(each, LessonAction(action), actor, why, now),
-                )
-                for each in ids
-            ]
-        return self.answer(ids[0], action, any(changed), actor, given_reason)
-
-
-_DISMISSAL: Final = Dismissal("lesson", LessonDecisionAnswer)
+            for each in ids
+        ]
+    return answer(ids[0], action, any(changed), actor, given_reason)
 
 
 def _with_example(lesson: LessonAnswer) -> str:
@@ -486,7 +483,7 @@ def dismiss_lesson(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("dismiss", lesson_id, reason, by, project)
+    return decide_told("lesson", LessonDecisionAnswer, "dismiss", lesson_id, reason, by, project)
 
 
 @LESSONS.offers("POST /lessons/{lesson_id}/restore", command="restore", **DECIDES)
@@ -508,4 +505,4 @@ def restore_lesson(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    return _DISMISSAL.decide("restore", lesson_id, reason, by, project)
+    return decide_told("lesson", LessonDecisionAnswer, "restore", lesson_id, reason, by, project)

@@ -22,7 +22,7 @@ from .estimates import read_estimates
 
 # Those of a large project take megabytes.
 _kept: Final = AnswerCache[tuple[Standing, ...]](2)
-# As many as a page shows, or a little more.
+# The most that are read by one statement.
 _AT_ONCE: Final = 64
 
 
@@ -131,13 +131,14 @@ def standings_at(
     project_id: int,
     estimates: Estimates,
     places: Iterable[PatternPlace],
+    at_once: int,
 ) -> Iterator[tuple[PatternPlace, Standing]]:
     """Yield the standing of patterns as it is now, some at a time, in the order of their places.
 
     A pattern of which nothing is left is passed over.
     """
     left = iter(places)
-    while some := list(islice(left, _AT_ONCE)):
+    while some := list(islice(left, min(at_once, _AT_ONCE))):
         found = read_standings(
             connection, project_id, settings.rules, now=time.time(),
             slugs=[place.slug for place in some],

@@ -353,7 +353,7 @@ def page_of_patterns(
         return None
     start = after if isinstance(after, int) else bisect_right(places, after)
     rest = islice(places, start, None)
-    found = standings_at(it.connection, it.settings, it.project_id, estimates, rest)
+    found = standings_at(it.connection, it.settings, it.project_id, estimates, rest, limit)
     present = _presenter(it, language)
     page = [Pattern(each, present, estimates, place) for place, each in islice(found, limit)]
     return page, len(places)

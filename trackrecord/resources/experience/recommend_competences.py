@@ -1,7 +1,7 @@
 """Recommendation: which procedures the successes of similar tasks speak for."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
@@ -235,7 +235,8 @@ def _candidates(found: Recommendation, places: _Places, now: float) -> list[Reco
         record = places.of(voted.tools)
         key = voted.tools if record is None else record.id
         together.setdefault(key, (record, []))[1].append(voted)
-    fallbacks = _fallbacks(places.records, [record for record, _ in together.values()])
+    has_any = may_fall_back(record for record, _ in together.values() if record)
+    fallbacks = fallbacks_among(places.records) if has_any else {}
     candidates = [
         RecommendedProcedure(
             _tools(record, voters[0]),
@@ -252,16 +253,10 @@ def _candidates(found: Recommendation, places: _Places, now: float) -> list[Reco
     return sorted(candidates, key=lambda each: (-each.share, each.tools))
 
 
+def may_fall_back(shown: Iterable[Competence]) -> bool:
+    """Return whether one of some records failed somewhere: no other one has a fallback."""
+    return any(trigger.failure_count for record in shown for trigger in record.triggers)
+
+
 def _tools(record: Competence | None, voted: Voted) -> tuple[str, ...]:
     return voted.tools if record is None else tuple(step.tool for step in record.recipe)
-
-
-def _fallbacks(
-    records: Sequence[Competence],
-    shown: Iterable[Competence | None],
-) -> Mapping[str, tuple[str, ...]]:
-    # Only a record that failed somewhere has a fallback.
-    triggers = (trigger for each in shown if each for trigger in each.triggers)
-    if not any(trigger.failure_count for trigger in triggers):
-        return {}
-    return fallbacks_among(records)

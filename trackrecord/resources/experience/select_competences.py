@@ -23,7 +23,7 @@ from trackrecord.store.competences.selection.select import (
 from trackrecord.store.database.engine import reading
 
 from .competences import CompetenceRecord, SelectedCompetences
-from .recommend_competences import RecommendedProcedures, recommend_competences
+from .recommend_competences import RecommendedProcedures, may_fall_back, recommend_competences
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,9 @@ class Selector:
                 applicability=by_vectors,
                 conditions=conditions,
             )
+            # All records are read only where one may have a fallback.
+            has_any = may_fall_back(each.record for each in answer.candidates)
+            records = read_competences(connection, project_id) if has_any else []
         compared_by = "words" if by_vectors is None else "embeddings"
         return SelectionResult(
             answer,
@@ -157,17 +160,8 @@ class Selector:
             task=task,
             now=now,
             needs_more_below=self._settings.competence.needs_more_below,
-            fallbacks=self._fallbacks(project, answer),
+            fallbacks=fallbacks_among(records),
         )
-
-    def _fallbacks(self, project: str, answer: Selected) -> Mapping[str, tuple[str, ...]]:
-        # Only a record that failed somewhere has a fallback, and only then are all of them read.
-        triggers = (trigger for each in answer.candidates for trigger in each.record.triggers)
-        if not any(trigger.failure_count for trigger in triggers):
-            return {}
-        with reading(self._engine) as connection:
-            records = read_competences(connection, project_row(connection, project))
-        return fallbacks_among(records)
 
 
 def select_procedures(
@@ -203,22 +197,8 @@ def select_procedures(
     """
     wanted = None if conditions is None else read_conditions(conditions)
     now = time.time() if at is None else at
+    asked: dict[str, Any] = {"task": task, "limit": limit, "now": now, "conditions": wanted}
     if by == "advice":
         with reading(engine) as connection:
-            return recommend_competences(
-                connection,
-                settings,
-                project,
-                task=task,
-                limit=limit,
-                source=source,
-                now=now,
-                conditions=wanted,
-            )
-    return Selector(engine, settings).select(
-        project,
-        task=task,
-        limit=limit,
-        now=now,
-        conditions=wanted,
-    )
+            return recommend_competences(connection, settings, project, source=source, **asked)
+    return Selector(engine, settings).select(project, **asked)

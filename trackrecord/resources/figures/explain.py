@@ -177,10 +177,9 @@ class _Subject:
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
     def _unknown(self, some_id: str) -> UnknownId:
-        when = ""
         nearest = None if self._candidates(some_id) else self._nearest(some_id)
         return UnknownId(
-            f"nothing in project {self._it.project!r} had the id {some_id!r}{when}",
+            f"nothing in project {self._it.project!r} had the id {some_id!r}",
             nearest=nearest,
             hint="`patterns list`, `criteria list`, `competences list` and `memories list` show "
             "what there is, and `lessons show` explains a lesson",

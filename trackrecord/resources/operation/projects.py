@@ -115,11 +115,9 @@ def _project(connection: Connection, name: str) -> Project:
 
     project_id = project_row(connection, name)
     counts = count_outcomes(connection, project_id)
-    return Project(
+    return Project.taken(
+        counts,
         name=name,
-        outcomes=counts.outcomes,
-        successes=counts.successes,
-        without_verdict=counts.without_verdict,
         patterns=_count_patterns(connection, project_id),
         competences=count_competences(connection, project_id),
         memories=count_memories(connection, project_id),

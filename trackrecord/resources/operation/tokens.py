@@ -198,16 +198,11 @@ def create_token(
     made = id_of_token(token)
     assert made is not None  # noqa: S101 - it has just been given its form
     with writing(engine) as connection:
-        add_token(
-            connection,
-            made,
-            digest_of_token(token),
-            project=project,
-            permission=permission.name.lower(),
-            name=name,
-            now=time.time(),
-        )
-        return NewToken.of(_row(connection, made), token=token)
+        row = add_token(
+            connection, id=made, digest=digest_of_token(token), project=project,
+            permission=permission.name.lower(), name=name, created_at=time.time(),
+        )  # fmt: skip
+        return NewToken.of(row, token=token)
 
 
 def revoke_token(engine: Engine, given: str) -> RevokedToken:

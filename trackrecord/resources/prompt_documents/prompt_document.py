@@ -39,11 +39,7 @@ from trackrecord.store.advice.effect import decided_holdout
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.criteria.sums import read_criteria
-from trackrecord.store.memories.read import (
-    count_memories,
-    memory_speakers,
-    strongest_memories,
-)
+from trackrecord.store.memories.read import count_memories, memory_speakers, strongest_memories
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.wire.outcome_scorer import recogniser_of

@@ -2,16 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from sqlalchemy import Connection, select
 
+from trackrecord.store.database.parts import in_parts, in_parts_by_project
 from trackrecord.store.outcomes.forgotten import forgotten_among
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes, projects
 
 # Far below the number of parameters that a statement may have.
-_CHUNK: Final = 500
 
 
 def known_outcomes(
@@ -24,14 +23,11 @@ def known_outcomes(
         names: the outcomes, each a project and an outcome_id.
     """
     wanted = set(names)
-    by_project: dict[str, list[str]] = defaultdict(list)
-    for project, outcome_id in sorted(wanted):
-        by_project[project].append(outcome_id)
-    on_record = {
-        (project, outcome_id)
-        for project, ids in by_project.items()
-        for outcome_id in _known(connection, project, ids)
-    }
+    on_record: set[tuple[str, str]] = set()
+    for project, some in in_parts_by_project(wanted):
+        own = outcomes.c.project_id == project_id_of(connection, project)
+        query = select(outcomes.c.outcome_id).where(own, outcomes.c.outcome_id.in_(some))
+        on_record.update((project, each) for each in connection.execute(query).scalars())
     return on_record | forgotten_among(connection, "outcome", wanted)
 
 
@@ -58,10 +54,10 @@ def outcomes_elsewhere(
     query = select(projects.c.name, outcomes.c.outcome_id).join_from(outcomes, projects)
     every = outcomes.c.project_id.in_(select(projects.c.id))
     stand = query.where(every, outcomes.c.replaced_at == 0)
-    wanted, found = list(names), defaultdict[str, set[str]](set)
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = outcomes.c.outcome_id.in_(wanted[start : start + _CHUNK])
-        for project, outcome_id in connection.execute(stand.where(chunk)):
+    found = defaultdict[str, set[str]](set)
+    for some in in_parts(names):
+        named = stand.where(outcomes.c.outcome_id.in_(some))
+        for project, outcome_id in connection.execute(named):
             found[outcome_id].add(project)
     elsewhere: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for outcome_id, on_record in found.items():
@@ -69,15 +65,3 @@ def outcomes_elsewhere(
             for project in on_record - {names[outcome_id]}:
                 elsewhere[project][outcome_id] = names[outcome_id]
     return dict(elsewhere)
-
-
-def _known(connection: Connection, project: str, ids: list[str]) -> Iterable[str]:
-    project_id = project_id_of(connection, project)
-    if project_id is None:
-        return
-    for start in range(0, len(ids), _CHUNK):
-        query = select(outcomes.c.outcome_id).where(
-            outcomes.c.project_id == project_id,
-            outcomes.c.outcome_id.in_(ids[start : start + _CHUNK]),
-        )
-        yield from connection.execute(query).scalars()

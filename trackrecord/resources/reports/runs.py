@@ -30,7 +30,7 @@ from trackrecord.wire.outcome import (
     GroundKind,
     Outcome,
     ToolCall,
-    decode_outcome,
+    decode_stored,
     epoch_seconds,
 )
 from trackrecord.wire.run_marks import MarkKind, mark_of, task_text_of
@@ -391,11 +391,6 @@ def _check_commands(said: Outcome) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check.line for checks in named for check in checks if check.line))
 
 
-def _outcome_of(body: bytes) -> Outcome:
-    # It was small enough when it was recorded, whatever the limit is now.
-    return decode_outcome(body, max_bytes=len(body))
-
-
 def _verdict(said: Outcome) -> dict[str, Any]:
     return {
         "success": said.success,
@@ -433,7 +428,7 @@ def _amendments(
     found = entries_of(connection, [(project_id, each) for each in ids])
     return {
         outcome_id: [
-            Amendment.of(entry.received_at, _outcome_of(entry.body))
+            Amendment.of(entry.received_at, decode_stored(entry.body))
             for entry in sorted(entries, key=lambda entry: entry.received_at)[1:]
             if at is None or entry.received_at <= at
         ]
@@ -484,7 +479,7 @@ def read_reports(
         oldest_first=oldest_first,
         at_once=min(limit or _MOST_AT_ONCE, _MOST_AT_ONCE),
     ):
-        said = _outcome_of(report.body)
+        said = decode_stored(report.body)
         if wanted.admits(said):
             found.append((report, said))
             if len(found) == limit:
@@ -522,7 +517,7 @@ def runs_of_keys(
     from trackrecord.store.advice.run_records import reports_of_keys
 
     found = reports_of_keys(connection, project_row(connection, project), keys)
-    return _answers(connection, project, [(each, _outcome_of(each.body)) for each in found], None)
+    return _answers(connection, project, [(each, decode_stored(each.body)) for each in found], None)
 
 
 def _answers(
@@ -560,7 +555,7 @@ def task_texts(
     return {
         outcome_id: text
         for outcome_id, body in bodies.items()
-        if (text := _outcome_of(body).instruction)
+        if (text := decode_stored(body).instruction)
     }
 
 
@@ -613,7 +608,7 @@ def find_run(
     if report is None:
         message = f"outcome {whole!r} was not on record at {iso(at)}"
         raise UnknownId(message)
-    said = _outcome_of(report.body)
+    said = decode_stored(report.body)
     amendments = _amendments(connection, project_id, [whole], at)
     noted = next(iter(noted_runs(connection, project_id, [report.row], at=at)), None)
     return RunDetails.taken(
@@ -653,11 +648,7 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         AmbiguousId: several outcomes' ids begin so.
     """
     from trackrecord.resources.access.removed import outcomes_removed
-    from trackrecord.resources.access.short_ids import (
-        only_match,
-        run_ids_by_parts,
-        whole_stored_id,
-    )
+    from trackrecord.resources.access.short_ids import only_match, run_ids_by_parts, whole_stored_id
     from trackrecord.resources.access.tasks import is_known_task
     from trackrecord.store.outcomes.tables import outcomes
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select
 
 from trackrecord.learning.advice.effect.comparison import FEWEST
 
-from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import projects
+from ..outcomes.projects import note_change
 from .tables import effect_decisions
 
 if TYPE_CHECKING:
@@ -111,21 +110,9 @@ def decide_holdout(connection: Connection, project_id: int, decision: HoldoutDec
         project_id: whose advice.
         decision: what was decided.
     """
-    connection.execute(
-        insert(effect_decisions).values(
-            project_id=project_id,
-            at=decision.at,
-            action=_HOLDOUT,
-            share=decision.share,
-            actor=decision.actor,
-            reason=decision.reason,
-        )
-    )
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(decision.at)))
-    )
+    values = {"project_id": project_id, "action": _HOLDOUT} | vars(decision)
+    connection.execute(insert(effect_decisions).values(values))
+    note_change(connection, project_id, decision.at)
 
 
 def decided_holdout(connection: Connection, project_id: int) -> float | None:

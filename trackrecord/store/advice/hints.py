@@ -73,29 +73,17 @@ def read_hints(connection: Connection, project_id: int) -> list[TrialHint]:
         connection: a reading transaction.
         project_id: whose hints.
     """
+    of = hints.c
     query = (
-        select(hints)
-        .where(hints.c.project_id == project_id)
-        .order_by(hints.c.at.desc(), hints.c.hint_id.desc())
-        .limit(_MOST_HINTS)
-    )
-    found = [
-        TrialHint(
-            session=row.session,
-            agent=row.agent,
-            entry=row.entry,
-            kind=row.kind,
-            at=row.at,
-            is_given=row.is_given,
-            probability=row.probability,
-            key=row.key,
-            check=row.check_kind,
-            tool=row.tool,
+        select(
+            of.session, of.agent, of.entry, of.kind, of.at, of.is_given, of.probability, of.key,
+            of.check_kind.label("check"), of.tool,
         )
-        for row in connection.execute(query)
-    ]
-    found.reverse()
-    return found
+        .where(of.project_id == project_id)
+        .order_by(of.at.desc(), of.hint_id.desc())
+        .limit(_MOST_HINTS)
+    )  # fmt: skip
+    return [TrialHint(**row) for row in connection.execute(query).mappings().all()[::-1]]
 
 
 def read_hint_effect(

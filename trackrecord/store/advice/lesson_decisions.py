@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
-from ..memories.read import CHUNK
+from ..database.parts import in_parts
 from ..outcomes.entries import OUTCOME_IS_CURRENT
-from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import outcomes, projects
+from ..outcomes.projects import note_change
+from ..outcomes.tables import outcomes
 from .tables import exposures, lesson_decisions
 
 
@@ -48,24 +48,12 @@ def decide_lesson(connection: Connection, project_id: int, decision: LessonDecis
         decision: what is decided.
     """
     # The project's row is held first: of two decisions at a time the second one sees the first.
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(decision.at)))
-    )
+    note_change(connection, project_id, decision.at)
     is_dismissed = decision.lesson_id in dismissed_lessons(connection, project_id)
     if is_dismissed == (decision.action is LessonAction.DISMISS):
         return False
-    connection.execute(
-        insert(lesson_decisions).values(
-            project_id=project_id,
-            lesson_id=decision.lesson_id,
-            at=decision.at,
-            action=decision.action.value,
-            actor=decision.actor,
-            reason=decision.reason,
-        )
-    )
+    values = vars(decision) | {"project_id": project_id, "action": decision.action.value}
+    connection.execute(insert(lesson_decisions).values(values))
     return True
 
 
@@ -78,28 +66,23 @@ def dismissed_lessons(connection: Connection, project_id: int) -> Mapping[str, L
     """
     made = lesson_decisions.c
     last = select(func.max(made.id)).where(made.project_id == project_id).group_by(made.lesson_id)
-    query = select(made.lesson_id, made.action, made.actor, made.reason, made.at).where(
-        made.id.in_(last.scalar_subquery()), made.action == LessonAction.DISMISS.value
-    )
-    return {
-        row.lesson_id: LessonDecision(
-            row.lesson_id, LessonAction(row.action), row.actor, row.reason, row.at
-        )
-        for row in connection.execute(query)
-    }
+    in_force = made.id.in_(last.scalar_subquery()), made.action == LessonAction.DISMISS.value
+    return {each.lesson_id: each for each in _decisions(connection, *in_force)}
 
 
 def lesson_history(connection: Connection, project_id: int, lesson_id: str) -> list[LessonDecision]:
     """Return the decisions about a lesson, the oldest first."""
     made = lesson_decisions.c
-    query = (
-        select(made.lesson_id, made.action, made.actor, made.reason, made.at)
-        .where(made.project_id == project_id, made.lesson_id == lesson_id)
-        .order_by(made.id)
+    return _decisions(connection, made.project_id == project_id, made.lesson_id == lesson_id)
+
+
+def _decisions(connection: Connection, *where: ColumnElement[bool]) -> list[LessonDecision]:
+    rows = connection.execute(
+        select(lesson_decisions).where(*where).order_by(lesson_decisions.c.id)
     )
     return [
         LessonDecision(row.lesson_id, LessonAction(row.action), row.actor, row.reason, row.at)
-        for row in connection.execute(query)
+        for row in rows
     ]
 
 
@@ -124,19 +107,12 @@ def runs_of_outcomes(
     connection: Connection, project_id: int, rows: Sequence[int]
 ) -> list[LessonRun]:
     """Return the runs of outcomes, in the order of their rows."""
-    found = runs_by_row(connection, project_id, rows)
+    of = outcomes.c
+    query = select(of.id, of.outcome_id, of.task_id, of.ended_at, of.success).where(
+        of.project_id == project_id, of.id.in_(rows)
+    )
+    found = {row.id: LessonRun(*row[1:]) for row in connection.execute(query)}
     return [found[row] for row in rows if row in found]
-
-
-def runs_by_row(
-    connection: Connection, project_id: int, rows: Sequence[int]
-) -> dict[int, LessonRun]:
-    """Return the runs of outcomes by their rows."""
-    columns = outcomes.c
-    query = select(
-        columns.id, columns.outcome_id, columns.task_id, columns.ended_at, columns.success
-    ).where(columns.project_id == project_id, columns.id.in_(rows))
-    return {row.id: LessonRun(*row[1:]) for row in connection.execute(query)}
 
 
 def runs_named(
@@ -148,10 +124,9 @@ def runs_named(
         table.project_id == project_id, OUTCOME_IS_CURRENT
     )
     found: dict[str, LessonRun] = {}
-    wanted = sorted(names)
-    for start in range(0, len(wanted), CHUNK):
-        some = query.where(table.outcome_id.in_(wanted[start : start + CHUNK]))
-        found |= {row.outcome_id: LessonRun(*row) for row in connection.execute(some)}
+    for some in in_parts(sorted(names)):
+        rows = connection.execute(query.where(table.outcome_id.in_(some)))
+        found |= {row.outcome_id: LessonRun(*row) for row in rows}
     return found
 
 
@@ -161,10 +136,9 @@ def tasks_of_exposures(
     """Return the tasks that exposures name, by the ids of the exposures."""
     table = exposures.c
     found: dict[str, str] = {}
-    wanted = sorted(names)
-    for start in range(0, len(wanted), CHUNK):
+    for some in in_parts(sorted(names)):
         query = select(table.exposure_id, table.task_id).where(
-            table.project_id == project_id, table.exposure_id.in_(wanted[start : start + CHUNK])
+            table.project_id == project_id, table.exposure_id.in_(some)
         )
         found |= {row.exposure_id: row.task_id for row in connection.execute(query)}
     return found

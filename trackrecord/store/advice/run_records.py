@@ -9,11 +9,11 @@ from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
 from ..database.engine import dialect_of
+from ..database.parts import AT_ONCE, in_parts
 from ..outcomes.entries import OUTCOME_IS_CURRENT, current_as_of, rows_of_commit
 from ..outcomes.tables import outcomes
 from .tables import listed_runs, runs
 
-_AT_ONCE: Final = 500
 # The rest of a longer text is compared with the reports; SQLite looks for 50,000 bytes at most.
 _LONGEST_TEXT: Final = 1000
 
@@ -48,8 +48,8 @@ def noted_runs(
         at: a past moment: only what stood then.
     """
     found: list[NotedRun] = []
-    for start in range(0, len(rows), _AT_ONCE):
-        keys = _keys(connection, project_id, rows[start : start + _AT_ONCE])
+    for some in in_parts(rows):
+        keys = _keys(connection, project_id, some)
         # By the beginning of their key: a database that has read few runs may choose another way.
         query = select(runs).where(
             runs.c.project_id == project_id,
@@ -77,7 +77,7 @@ def reports_of_runs(
     at: float | None = None,
     after: tuple[float, int] | None = None,
     oldest_first: bool = False,
-    at_once: int = _AT_ONCE,
+    at_once: int = AT_ONCE,
 ) -> Iterator[RunOnRecord]:
     """Yield the records of runs, the newest first, in portions.
 
@@ -153,11 +153,9 @@ def bodies_of_outcomes(
     """Return the bodies of a project's outcomes by their ids, without those that are not there."""
     columns = outcomes.c
     found: dict[str, bytes] = {}
-    for start in range(0, len(ids), _AT_ONCE):
+    for some in in_parts(ids):
         query = select(columns.outcome_id, columns.body).where(
-            columns.project_id == project_id,
-            columns.outcome_id.in_(ids[start : start + _AT_ONCE]),
-            OUTCOME_IS_CURRENT,
+            columns.project_id == project_id, columns.outcome_id.in_(some), OUTCOME_IS_CURRENT
         )
         found.update((row.outcome_id, row.body) for row in connection.execute(query))
     return found

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
-from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome import decode_stored
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord.wire.run_digest import run_of, source_and_patterns, speaker_of_run
 from trackrecord.wire.run_marks import marks_of, task_text_of
@@ -16,7 +16,7 @@ from trackrecord.wire.tried_calls import tried_run
 
 from ..database.upsert import insert_rows
 from ..memories.tables import past_tasks
-from ..outcomes.entries import Replaced
+from ..outcomes.entries import Replaced, outcomes_in_parts
 from ..outcomes.tables import outcomes, projects
 from .tables import listed_runs, run_counts, runs, tried_calls
 
@@ -27,8 +27,6 @@ _COLUMNS, _LISTED_COLUMNS, _TRIED_COLUMNS = (
 )
 # Bodies may have a megabyte each.
 _AT_ONCE: Final = 200
-# What is on record passed the limit of its day.
-_ANY_SIZE: Final = 2**31
 
 
 def note_runs(
@@ -62,19 +60,15 @@ def note_runs(
 
 def list_again(connection: Connection, project_id: int | None = None) -> None:
     """List the runs of outcomes on record that are not listed; without a project, of all."""
-    table, last = outcomes.c, 0
-    query = select(
-        table.project_id, table.ended_at, table.id, table.received_at, table.replaced_at, table.body
-    ).limit(_AT_ONCE)
-    if project_id is not None:
-        query = query.where(table.project_id == project_id)
-    while found := connection.execute(query.where(table.id > last).order_by(table.id)).all():
+    of = outcomes.c
+    wanted = of.project_id, of.ended_at, of.id, of.received_at, of.replaced_at, of.body
+    for found in outcomes_in_parts(connection, project_id, *wanted, at_once=_AT_ONCE):
         rows = []
-        for *key, replaced_at, body in found:
-            outcome = decode_outcome(body, max_bytes=_ANY_SIZE)
-            rows.append((*key, marks_of(outcome), replaced_at or None, task_text_of(outcome)))
+        for row in found:
+            outcome = decode_stored(row.body)
+            told = marks_of(outcome), row.replaced_at or None, task_text_of(outcome)
+            rows.append((*row[:4], *told))
         insert_rows(connection, listed_runs, tuple(listed_runs.c), rows)
-        last = found[-1].id
 
 
 def drop_runs(connection: Connection, project_id: int, ended: Iterable[tuple[int, float]]) -> None:

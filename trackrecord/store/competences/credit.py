@@ -9,36 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import (
-    Connection,
-    Double,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Double, and_, bindparam, case, exists, func, select, update
 
 from trackrecord.learning.competences.record import Performance
 
 from ..database.leases import for_update
+from ..database.parts import in_parts
 from ..database.upsert import insert_rows, later
-from .tables import (
-    competence_credits,
-    competence_numbers,
-    competences,
-    episodes,
-)
+from .tables import competence_credits, competence_numbers, competences, episodes
 
 if TYPE_CHECKING:
     from trackrecord.wire.outcome_scorer import ScoredOutcome
 
-# Rows of one statement.
-_AT_ONCE = 500
 _NOTHING = Performance()
 
 
@@ -99,30 +83,27 @@ def credit_competences(connection: Connection, given: Iterable[Credit | None]) -
         if each is not None:
             named[each.project_id, each.competence_id].append(each)
     if named:
-        known = _known(connection, {competence_id for _, competence_id in named})
+        known = hold_numbers(connection, (competence_id for _, competence_id in named))
         _write(connection, {key: named[key] for key in sorted(known & named.keys())})
 
 
-def _known(connection: Connection, ids: set[str]) -> set[tuple[int, str]]:
-    """The records that are there, for_update until the transaction ends."""
+def hold_numbers(connection: Connection, ids: Iterable[str]) -> set[tuple[int, str]]:
+    """Hold what outcomes credit to records until the transaction ends, always in one order.
+
+    Returns the projects and ids of those that are there.
+    """
     found: set[tuple[int, str]] = set()
-    wanted = sorted(ids)
     table = competence_numbers
-    for start in range(0, len(wanted), _AT_ONCE):
+    for some in in_parts(sorted(set(ids))):
         query = (
             select(table.c.project_id, table.c.competence_id)
-            .where(table.c.competence_id.in_(wanted[start : start + _AT_ONCE]))
+            .where(table.c.competence_id.in_(some))
             .order_by(table.c.competence_id)
         )
         found.update(
             (row[0], row[1]) for row in connection.execute(for_update(connection, query, table))
         )
     return found
-
-
-def hold_numbers(connection: Connection, ids: Iterable[str]) -> None:
-    """Hold what outcomes credit to records until the transaction ends, always in one order."""
-    _known(connection, set(ids))
 
 
 def _write(connection: Connection, named: Mapping[tuple[int, str], Sequence[Credit]]) -> None:
@@ -165,7 +146,12 @@ def _write(connection: Connection, named: Mapping[tuple[int, str], Sequence[Cred
         for given in named.values()
         for each in given
     ]
-    insert_rows(connection, competence_credits, tuple(competence_credits.c), sorted(rows, key=_key))
+    insert_rows(
+        connection,
+        competence_credits,
+        tuple(competence_credits.c),
+        sorted(rows, key=lambda row: row[:2]),
+    )
 
 
 def take_back_credits(connection: Connection, replaced: Iterable[tuple[Credit, float]]) -> None:
@@ -199,12 +185,8 @@ def take_back_credits(connection: Connection, replaced: Iterable[tuple[Credit, f
         ),
         gone,
     )
-    for start in range(0, len(ids), _AT_ONCE):
-        sum_credits_again(connection, ids[start : start + _AT_ONCE])
-
-
-def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return row[:2]
+    for some in in_parts(ids):
+        sum_credits_again(connection, some)
 
 
 def _sums(given: Sequence[Credit]) -> dict[str, float]:

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Table, delete, func, select, update
 
 from ..database.leases import for_update
+from ..database.parts import delete_named, in_parts
 from ..database.upsert import insert_rows
 from ..outcomes.entries import Replaced
 from ..outcomes.tables import outcomes, waiting_episodes, waiting_retractions
@@ -178,9 +179,6 @@ def stream(connection: Connection, query: Select[Any]) -> Iterator[EpisodeRow]:
     return (EpisodeRow(*row) for row in rows)
 
 
-_AT_ONCE = 500
-
-
 def retract_episodes(connection: Connection, replaced: Sequence[Replaced]) -> None:
     """Let replaced records be no episodes any more.
 
@@ -188,8 +186,7 @@ def retract_episodes(connection: Connection, replaced: Sequence[Replaced]) -> No
     alone changes what it adds up.
     """
     rows = sorted((each.project_id, each.row) for each in replaced if each.outcome.is_episode)
-    for start in range(0, len(rows), _AT_ONCE):
-        some = rows[start : start + _AT_ONCE]
+    for some in in_parts(rows):
         query = select(waiting_episodes.c.outcome).where(_among(waiting_episodes, some))
         query = query.order_by(waiting_episodes.c.outcome)
         held = connection.execute(for_update(connection, query, waiting_episodes)).all()
@@ -231,19 +228,13 @@ def mark_retracted(
     connection: Connection, project_id: int, rows: Sequence[int], now: float
 ) -> None:
     """Note that episodes were taken back; they wait no longer for that."""
-    for start in range(0, len(rows), _AT_ONCE):
-        some = rows[start : start + _AT_ONCE]
+    for some in in_parts(rows):
         connection.execute(
             update(episodes)
             .where(episodes.c.project_id == project_id, episodes.c.outcome.in_(some))
             .values(retracted_at=now)
         )
-        connection.execute(
-            delete(waiting_retractions).where(
-                waiting_retractions.c.project_id == project_id,
-                waiting_retractions.c.outcome.in_(some),
-            )
-        )
+        delete_named(connection, project_id, waiting_retractions.c.outcome, some)
 
 
 def use_again(connection: Connection, signature_id: int) -> None:

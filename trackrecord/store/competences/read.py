@@ -128,13 +128,9 @@ def credited_record(row: Row[Any]) -> Competence:
     text: str = row[0]
     sums: list[Any] = list(row)[1:]
     record = _record.decode(text)
-    return _plus(record, Performance(*sums)) if any(sums) else record
-
-
-def _plus(record: Competence, credited: Performance | None) -> Competence:
-    if credited is None:
+    if not any(sums):
         return record
-    return replace(record, performance=record.performance.plus(credited))
+    return replace(record, performance=record.performance.plus(Performance(*sums)))
 
 
 def records_of(connection: Connection, signature_ids: Sequence[int]) -> dict[int, Competence]:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
+from ..database.parts import delete_named, in_parts
 from .tables import competence_credits, digest_of, episodes, removed_episodes, signatures
 
-_AT_ONCE: Final = 500
 # Those that are counted by a tuple of names.
 _OF_NAMES: Final = ("orders", "arguments", "conditions")
 _OF_TEXT: Final = (
@@ -55,26 +55,18 @@ def remove_episodes(
         rows: the rows of the outcomes.
         tallies: the sums over those that were not taken back, by signature.
     """
-    digests = [digest_of(name) for name in tallies]
-    for start in range(0, len(digests), _AT_ONCE):
+    for digests in in_parts(map(digest_of, tallies)):
         query = select(signatures.c.id, signatures.c.name).where(
-            signatures.c.project_id == project_id,
-            signatures.c.digest.in_(digests[start : start + _AT_ONCE]),
+            signatures.c.project_id == project_id, signatures.c.digest.in_(digests)
         )
         for row in connection.execute(query).all():
             _add(connection, row.id, tallies[row.name])
-    wanted = sorted(rows)
     credit, other = competence_credits.c, competence_credits.alias().c
     lowest = select(func.coalesce(func.min(other.outcome), 0)).where(
         other.competence_id == credit.competence_id, other.outcome < 0
     )
-    for start in range(0, len(wanted), _AT_ONCE):
-        some = wanted[start : start + _AT_ONCE]
-        connection.execute(
-            delete(episodes).where(
-                episodes.c.project_id == project_id, episodes.c.outcome.in_(some)
-            )
-        )
+    for some in in_parts(sorted(rows)):
+        delete_named(connection, project_id, episodes.c.outcome, some)
         connection.execute(
             update(competence_credits)
             .where(credit.project_id == project_id, credit.outcome.in_(some))

@@ -61,24 +61,17 @@ def take_back_tallies(
 _COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
 
 
+_SUMS = ("successes", "failures", "latency_sum_ms", "latency_count")
+
+
 def _row(project_id: int, name: str, tally: EpisodeTally) -> tuple[Any, ...]:
-    return (
-        project_id,
-        digest_of(name),
-        name,
-        tally.successes,
-        tally.failures,
-        tally.latency_sum_ms,
-        tally.latency_count,
-        tally.last_used_at,
-        True,
-    )
+    sums = (getattr(tally, column) for column in _SUMS)
+    return (project_id, digest_of(name), name, *sums, tally.last_used_at, True)
 
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:
-    sums = ("successes", "failures", "latency_sum_ms", "latency_count")
     return {
-        **{name: table[name] + new[name] for name in sums},
+        **{name: table[name] + new[name] for name in _SUMS},
         "last_used_at": later(table.last_used_at, new.last_used_at),
         "changed": new.changed,
     }
@@ -150,15 +143,7 @@ def _read(
     connection: Connection, *where: ColumnElement[bool], limit: int | None = None
 ) -> list[StoredSignature]:
     table = signatures.c
-    query = select(
-        table.id,
-        table.name,
-        table.successes,
-        table.failures,
-        table.latency_sum_ms,
-        table.latency_count,
-        table.last_used_at,
-    )
+    query = select(table.id, table.name, *(table[each] for each in _SUMS), table.last_used_at)
     wanted = query.where(*where).order_by(table.id).limit(limit)
     rows = connection.execute(for_update(connection, wanted, signatures))
     return [StoredSignature(id_, name, EpisodeTally(*sums)) for id_, name, *sums in rows]
@@ -171,30 +156,13 @@ def clear_changed(connection: Connection, ids: Collection[int]) -> None:
     )
 
 
-def clear_sums(connection: Connection, project_id: int) -> None:
-    """Set all sums of a project to nothing, for a rebuild to add them up again."""
-    _clear(connection, signatures.c.project_id == project_id)
-
-
-def clear_sums_of(connection: Connection, signature_id: int) -> None:
-    """Set the sums of one signature to nothing."""
-    _clear(connection, signatures.c.id == signature_id)
-
-
-def _clear(connection: Connection, which: ColumnElement[bool]) -> None:
+def clear_sums(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Set the sums of some signatures to nothing, for a rebuild to add them up again."""
     those = select(signatures.c.id).where(which)
     connection.execute(delete(signature_facts).where(signature_facts.c.signature_id.in_(those)))
+    nothing = dict.fromkeys(_SUMS, 0)
     connection.execute(
-        update(signatures)
-        .where(which)
-        .values(
-            successes=0,
-            failures=0,
-            latency_sum_ms=0,
-            latency_count=0,
-            last_used_at=None,
-            changed=True,
-        )
+        update(signatures).where(which).values(nothing | {"last_used_at": None, "changed": True})
     )
 
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select
 
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 
 from ..database.upsert import Columns, Upsert, insert_rows
-from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import projects
+from ..outcomes.projects import note_change
 from .credit import hold_numbers
 from .selection.selection_index import drop_numbers, write_numbers
 from .tables import competence_history, competences
@@ -58,11 +57,7 @@ def write_changes(
     drop_numbers(connection, project_id, [before[each] for each in removed])
     connection.execute(delete(competences).where(competences.c.id.in_(removed)))
     _write_history(connection, project_id, changes, snapshots, actor, now)
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
+    note_change(connection, project_id, now)
 
 
 def _as_they_are(connection: Connection, ids: Sequence[str]) -> dict[str, Competence]:

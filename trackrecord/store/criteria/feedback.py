@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    collate,
-    literal,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Select, and_, collate, literal, or_, select
 
 from ..database.engine import dialect_of
 from ..ledger.read import number_of

@@ -4,6 +4,8 @@ A token names its project and does not refer to it: it may be made before the pr
 outcome.
 """
 
+from typing import Any
+
 from sqlalchemy import Column, Connection, Double, Row, String, insert, select, update
 
 from .metadata import columns, table
@@ -23,27 +25,10 @@ access_tokens = table(
 )
 
 
-def add_token(
-    connection: Connection,
-    token_id: str,
-    digest: str,
-    *,
-    project: str | None,
-    permission: str,
-    name: str,
-    now: float,
-) -> None:
-    """Put a token on record."""
-    connection.execute(
-        insert(access_tokens).values(
-            id=token_id,
-            digest=digest,
-            project=project,
-            permission=permission,
-            name=name,
-            created_at=now,
-        )
-    )
+def add_token(connection: Connection, **values: str | float | None) -> Row[Any]:
+    """Put a token on record, by what its columns hold, and return its row."""
+    added = insert(access_tokens).values(**values).returning(*access_tokens.c)
+    return connection.execute(added).one()
 
 
 def read_tokens(connection: Connection) -> list[Row[tuple[str, ...]]]:

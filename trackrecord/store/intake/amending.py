@@ -4,14 +4,17 @@ The record that was there stays for the past, and another one takes its place.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nextafter
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection
+from msgspec import structs
+from sqlalchemy import Connection, Row, and_, select, update
 
+from trackrecord.errors import StoreBusy
 from trackrecord.learning.numbers.speaker_names import PERSON
+from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,
@@ -21,20 +24,21 @@ from trackrecord.wire.join import (
     speaker_of,
     with_id,
 )
-from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 from trackrecord.wire.thinned import is_thinned, thinned
 
-from ..outcomes.entries import Replaced, entries_of, record, write_entries
+from ..database.leases import for_update
+from ..database.parts import in_parts_by_project
+from ..outcomes.entries import Key, Replaced, entries_of, record, write_entries
+from ..outcomes.tables import outcomes
 from .apply_outcomes import BatchIntake
-from .current import Key, bodies_of, hold_current, note_replaced
 
 # Of one speaker, and of all that do not own the outcome. Far more than are ever used, and far fewer
 # than would fill the store; the owner's room is its own, so that no one else can fill it.
 MOST_ENTRIES: Final = 100
 MOST_ENTRIES_OF_OTHERS: Final = 1000
-# The joined record may be longer than any entry.
-_ANY_SIZE: Final = 2**31
+# A record is replaced by one transaction at a time; who waited looks again.
+_TRIES: Final = 100
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,7 @@ def amend(taking_in: BatchIntake, given: Sequence[ScoredOutcome]) -> Amended:
 def _without_texts(scorer: OutcomeScorer, each: ScoredOutcome) -> ScoredOutcome:
     """Return an entry about an outcome whose texts are gone, without texts of its own."""
     body = thinned(each.body, scorer)
-    outcome = decode_outcome(body, max_bytes=_ANY_SIZE)
-    return scorer.score(outcome, body, received_at=each.received_at, outcome_id=each.outcome_id)
+    return scorer.score_stored(body, received_at=each.received_at, outcome_id=each.outcome_id)
 
 
 def _own_ids(
@@ -191,12 +194,8 @@ class _Sorting:
 
     def _under_own_id(self, body: bytes, received_at: float) -> ScoredOutcome:
         outcome_id = apart_id(self._outcome_id, speaker_of(body))
-        return self._scorer.score(
-            decode_outcome(moved := with_id(body, outcome_id), max_bytes=_ANY_SIZE),
-            moved,
-            received_at=received_at,
-            outcome_id=outcome_id,
-        )
+        moved = with_id(body, outcome_id)
+        return self._scorer.score_stored(moved, received_at=received_at, outcome_id=outcome_id)
 
 
 def _that_tell(
@@ -262,7 +261,10 @@ def _take(
         due = {key: own[turn] for key, own in steps.items() if turn < len(own)}
         before = [replace(current[key], replaced_at=due[key].moment) for key in due]
         note_replaced(taking_in.connection, {each.row: each.replaced_at for each in before})
-        scored = [_scored(scorer, key[1], step) for key, step in due.items()]
+        scored = [
+            scorer.score_stored(step.body, received_at=step.moment, outcome_id=key[1])
+            for key, step in due.items()
+        ]
         rows = record(taking_in.connection, taking_in.project_ids, scored)
         row_of = {(each.project, each.outcome_id): row for row, each in rows}
         recorded = [(row_of[each.project, each.outcome_id], each) for each in scored]
@@ -271,10 +273,62 @@ def _take(
             current[key] = Replaced(row, key[0], 0.0, outcome)
 
 
-def _scored(scorer: OutcomeScorer, outcome_id: str, step: _Step) -> ScoredOutcome:
-    return scorer.score(
-        decode_outcome(step.body, max_bytes=_ANY_SIZE),
-        step.body,
-        received_at=step.moment,
-        outcome_id=outcome_id,
+def bodies_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, bytes]:
+    """Return the bodies of the records that count now, by project and outcome_id."""
+    return {
+        (row.project_id, row.outcome_id): row.body
+        for some in in_parts_by_project(keys)
+        for row in connection.execute(
+            select(outcomes.c.project_id, outcomes.c.outcome_id, outcomes.c.body).where(_are(some))
+        )
+    }
+
+
+def hold_current(
+    connection: Connection, keys: Collection[Key], scorer: OutcomeScorer
+) -> dict[Key, Replaced]:
+    """Return the records that count now, held until the transaction ends, to be replaced.
+
+    Args:
+        connection: within a writing transaction.
+        keys: projects and outcome_ids that are on record.
+        scorer: finds again what the record itself does not say.
+
+    Raises:
+        StoreBusy: others replaced a record again and again.
+    """
+    found: dict[Key, Replaced] = {}
+    for _ in range(_TRIES):
+        missing = sorted(set(keys) - found.keys())
+        if not missing:
+            return found
+        for some in in_parts_by_project(missing):
+            query = for_update(connection, select(outcomes).where(_are(some)), outcomes)
+            for row in connection.execute(query.order_by(outcomes.c.id)):
+                found[row.project_id, row.outcome_id] = _current(row, scorer)
+    message = "the record of an outcome is replaced by others all the time"
+    raise StoreBusy(message)
+
+
+def _are(some: tuple[int, list[str]]) -> Any:  # noqa: ANN401 - a condition
+    project_id, ids = some
+    table = outcomes.c
+    return and_(table.project_id == project_id, table.outcome_id.in_(ids), table.replaced_at == 0)
+
+
+def _current(row: Row[Any], scorer: OutcomeScorer) -> Replaced:
+    outcome = scorer.score_stored(row.body, received_at=row.received_at, outcome_id=row.outcome_id)
+    counted = structs.replace(
+        outcome,
+        ended_at=row.ended_at,
+        success=row.success,
+        raw_score=row.raw_score,
+        verdict=row.verdict and Verdict(row.verdict),
     )
+    return Replaced(row.id, row.project_id, 0.0, counted)
+
+
+def note_replaced(connection: Connection, replaced: Mapping[int, float]) -> None:
+    """Let records count no longer, each from a moment on, by their rows."""
+    for row, at in sorted(replaced.items()):
+        connection.execute(update(outcomes).where(outcomes.c.id == row).values(replaced_at=at))

@@ -16,7 +16,7 @@ from ..competences.episodes import retract_episodes
 from ..database.upsert import insert_rows
 from ..ledger.ledger import Ledger, entry_of
 from ..ledger.receipts import OUTCOME
-from ..memories.credit.credit import amend_credit, credit_memories
+from ..memories.credit import amend_credit, credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.entries import Replaced, note_commits
 from ..outcomes.projects import clock_of, next_revision

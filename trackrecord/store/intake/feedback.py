@@ -6,17 +6,16 @@ seen when an outcome names it.
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection
 
 from trackrecord.learning.rules_bundle import Rules
 
 from ..ledger.ledger import Ledger
-from ..memories.credit.feedback import judge_by_feedback
+from ..memories.credit import judge_by_feedback
 from ..memories.similar import lock_memories
 from ..outcomes.feedback.feedback import GivenFeedback, feedback_entries, record_feedback
-from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.projects import note_change
 from ..outcomes.recorded_rules import note_rules
-from ..outcomes.tables import projects
 from .rebase import bases_for_writing
 
 
@@ -49,9 +48,5 @@ def take_in_feedback(
     ledger = Ledger(connection, bases)
     ledger.add([*feedback_entries(connection, project_id, [each.feedback_id for each in new])])
     ledger.write()
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
+    note_change(connection, project_id, now)
     return tuple(new)

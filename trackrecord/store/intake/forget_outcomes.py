@@ -8,11 +8,11 @@ Confirming and rejecting stop at bounds, so that a judgement cannot be subtracte
 remain are gone through from the first one on.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from trackrecord.learning.memories.comparison import CONFLICT_FROM, Likeness, compare
 from trackrecord.learning.memories.rules import (
@@ -32,28 +32,27 @@ from ..advice.runs import drop_runs
 from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
+from ..database.parts import delete_named, in_parts
 from ..ledger.ledger import Ledger
 from ..ledger.read import number_of
 from ..ledger.receipts import FEEDBACK, OUTCOME
 from ..ledger.subjects import SPEAKER_ITEM
 from ..ledger.upkeep import without_totals
-from ..memories.credit.credit import JUDGES
-from ..memories.credit.feedback import cause_of
+from ..memories.credit import JUDGES, SUPERSEDED, cause_of, replayed
 from ..memories.past_tasks import drop_past_tasks
-from ..memories.read import CHUNK
 from ..memories.recall import HANDED_OUT, record_recalls
 from ..memories.similar import lock_memories, mark_new, similar_memories
 from ..memories.tables import memories, memory_changes, memory_sources
 from ..memories.write import erase
 from ..outcomes.feedback.feedback import feedback_entries, wait_for
-from ..outcomes.forgotten import digest_of_id, mark_forgotten
+from ..outcomes.forgotten import Kind, digest_of_id, mark_forgotten
+from ..outcomes.projects import set_project
 from ..outcomes.recorded_rules import held_bases
 from ..outcomes.tables import (
     feedback,
     outcome_commits,
     outcome_entries,
     outcomes,
-    projects,
     waiting_episodes,
     waiting_retractions,
 )
@@ -63,7 +62,6 @@ from .rebase import move_landmark
 from .rebuild import drop_untouched, recount
 from .subjects import OnRecord
 
-_SUPERSEDED: Final = "superseded"
 _RECALLED: Final = "recalled"
 
 
@@ -90,8 +88,7 @@ def forget_memories(
     """
     gone = sorted(memory_ids)
     freed: list[Row[Any]] = []
-    for start in range(0, len(gone), CHUNK):
-        some = gone[start : start + CHUNK]
+    for some in in_parts(gone):
         own = memories.c.project_id == project_id
         freed += connection.execute(
             select(memories).where(own, memories.c.superseded_by.in_(some))
@@ -108,51 +105,33 @@ def forget_memories(
 
 def drop_source(connection: Connection, rows: Collection[int], source: str) -> None:
     """Remove a source from memories that others had stored before."""
-    ids = sorted(rows)
-    for start in range(0, len(ids), CHUNK):
+    is_theirs = memory_sources.c.source == source
+    for some in in_parts(sorted(rows)):
         connection.execute(
-            delete(memory_sources).where(
-                memory_sources.c.memory.in_(ids[start : start + CHUNK]),
-                memory_sources.c.source == source,
-            )
+            delete(memory_sources).where(memory_sources.c.memory.in_(some), is_theirs)
         )
-
-
-def judged_by(
-    connection: Connection, project_id: int, outcome_ids: Collection[str]
-) -> list[Row[Any]]:
-    """Return the memories that outcomes have judged."""
-    return _changed_by(connection, project_id, JUDGES, outcome_ids)
-
-
-def handed_out_by(
-    connection: Connection, project_id: int, exposure_ids: Collection[str]
-) -> list[Row[Any]]:
-    """Return the memories that have stayed fresh because of exposures."""
-    return _changed_by(connection, project_id, (HANDED_OUT,), exposure_ids)
 
 
 def _changed_by(
     connection: Connection, project_id: int, actions: Collection[str], names: Collection[str]
 ) -> list[Row[Any]]:
-    wanted = sorted(names)
+    """The memories that outcomes have judged, or that have stayed fresh because of exposures."""
     found: set[int] = set()
-    for start in range(0, len(wanted), CHUNK):
+    for some in in_parts(sorted(names)):
         query = (
             select(memory_changes.c.memory)
             .join(memories, memories.c.id == memory_changes.c.memory)
             .where(
                 memories.c.project_id == project_id,
                 memory_changes.c.action.in_(actions),
-                memory_changes.c.because_of.in_(wanted[start : start + CHUNK]),
+                memory_changes.c.because_of.in_(some),
             )
         )
         found.update(connection.execute(query).scalars())
     rows: list[Row[Any]] = []
-    ids = sorted(found)
-    for start in range(0, len(ids), CHUNK):
-        query_rows = select(memories).where(memories.c.id.in_(ids[start : start + CHUNK]))
-        rows += connection.execute(query_rows.order_by(memories.c.id)).all()
+    for part in in_parts(sorted(found)):
+        of_part = select(memories).where(memories.c.id.in_(part)).order_by(memories.c.id)
+        rows += connection.execute(of_part).all()
     return rows
 
 
@@ -175,7 +154,7 @@ def write_history(
         _Change(each.at, each.action, each.because_of, each.last_recalled_at) for each in known
     ]
     kept = [each for each in rest if each.because_of is None or each.because_of not in without]
-    if len(kept) < len(rest) and not any(each.action == _SUPERSEDED for each in kept):
+    if len(kept) < len(rest) and not any(each.action == SUPERSEDED for each in kept):
         kept = _superseded_by_another(connection, row, kept, rest)
     written = _written([first, *kept], known[0], rules)
     connection.execute(delete(memory_changes).where(table.memory == row.id))
@@ -208,7 +187,7 @@ def _superseded_by_another(
 
     Nothing did as long as the memory that is forgotten had.
     """
-    if not any(each.action == _SUPERSEDED for each in before):
+    if not any(each.action == SUPERSEDED for each in before):
         return kept
     plain = without_prefix(row.text)
     for other in sorted(
@@ -219,7 +198,7 @@ def _superseded_by_another(
         likeness = compare(plain, text, other.similarity)
         if other.row.id > row.id and likeness is Likeness.CONTRADICTS:
             at = other.row.created_at
-            change = _Change(at, _SUPERSEDED, other.row.memory_id, None)
+            change = _Change(at, SUPERSEDED, other.row.memory_id, None)
             return sorted([*kept, change], key=lambda each: each.at)
     return kept
 
@@ -236,7 +215,7 @@ def _written(
     for number, change in enumerate(changes, start=1):
         before = state
         action = change.action
-        if action == _SUPERSEDED:
+        if action == SUPERSEDED:
             superseder = change.because_of
             state = superseded(rules, state)
             told.append(change)
@@ -244,7 +223,7 @@ def _written(
             recalled = change.last_recalled_at
         elif action in JUDGES:
             told.append(change)
-            state, action = _judged(told, state, stored, rules)
+            state = _judged(told, state, stored, rules)
             state = replace(state, is_superseded=superseder is not None)
         if action in ("rejected", "inverted"):
             action = "inverted" if state.type is not before.type else "rejected"
@@ -265,8 +244,8 @@ def _written(
 
 def _judged(
     told: Sequence[_Change], state: MemoryState, stored: Row[Any], rules: MemoryRules
-) -> tuple[MemoryState, str]:
-    """Return the state after the last of some changes, and its name.
+) -> MemoryState:
+    """Return the state after the last of some changes.
 
     A judgement that amends another one takes effect in its place.
     """
@@ -275,37 +254,10 @@ def _judged(
     is_amendment = last.because_of is not None and any(
         each.because_of == last.because_of and each.action in JUDGES for each in told[:-1]
     )
-    if not is_amendment:
-        return (state if judge is None else judge(rules, state)), last.action
-    actions: list[str] = []
-    place_of: dict[str, int] = {}
-    for each in told:
-        if each.action in JUDGES and each.because_of is not None:
-            if each.because_of in place_of:
-                actions[place_of[each.because_of]] = each.action
-                continue
-            place_of[each.because_of] = len(actions)
-        actions.append(each.action)
-    state = MemoryState(MemoryType(stored.type), stored.confidence, stored.at)
-    for action in actions:
-        judge = JUDGES.get(action, None if action in JUDGES else superseded)
-        if judge is not None:
-            state = judge(rules, state)
-    return state, last.action
-
-
-_AT_ONCE: Final = 500
-
-
-@dataclass(frozen=True)
-class Forgotten:
-    """The result of forgetting.
-
-    Attributes:
-        signatures: the rows of the procedures that its episodes were of.
-    """
-
-    signatures: tuple[int, ...]
+    if is_amendment:
+        first = MemoryState(MemoryType(stored.type), stored.confidence, stored.at)
+        return replayed(first, ((each.action, each.because_of) for each in told), rules)
+    return state if judge is None else judge(rules, state)
 
 
 def forget_outcomes(
@@ -317,11 +269,11 @@ def forget_outcomes(
     *,
     now: float,
     for_good: bool = True,
-) -> Forgotten:
+) -> list[int]:
     """Forget the records of a source or of a task.
 
     Every statistic of patterns, criteria, memories and advice is afterwards as if only the rest had
-    ever come.
+    ever come. Returns the rows of the procedures that its episodes were of.
 
     Args:
         connection: within a writing transaction that has locked the project.
@@ -334,13 +286,13 @@ def forget_outcomes(
     """
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
-    signatures = tuple(_signatures(connection, project_id, found.rows))
+    signatures = _signatures(connection, project_id, found.rows)
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
         row.id: row
         for row in (
-            *judged_by(connection, project_id, causes),
-            *handed_out_by(connection, project_id, found.exposures),
+            *_changed_by(connection, project_id, JUDGES, causes),
+            *_changed_by(connection, project_id, (HANDED_OUT,), found.exposures),
         )
     }
     _take_back(connection, project_id, subject, found, now)
@@ -361,22 +313,22 @@ def forget_outcomes(
     names = frozenset(row.memory_id for row in left)
     handed = memory_exposures_of_tasks(connection, project_id, names) if found.exposures else []
     record_recalls(connection, project_id, handed, rules=rules.memories)
-    return Forgotten(signatures)
-
-
-def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
+    return signatures
 
 
 def _keys(connection: Connection, rows: Sequence[int]) -> list[tuple[float, int]]:
     """Return when outcomes ended, each with its row."""
-    query = select(outcomes.c.ended_at, outcomes.c.id).where(outcomes.c.id.in_(rows))
-    return [(row.ended_at, row.id) for row in connection.execute(query)]
+    query = select(outcomes.c.ended_at, outcomes.c.id)
+    return [
+        (row.ended_at, row.id)
+        for some in in_parts(rows)
+        for row in connection.execute(query.where(outcomes.c.id.in_(some)))
+    ]
 
 
 def _signatures(connection: Connection, project_id: int, rows: Sequence[int]) -> list[int]:
     found: set[int] = set()
-    for some in _chunks(rows):
+    for some in in_parts(rows):
         query = select(episodes.c.signature_id).where(
             episodes.c.project_id == project_id,
             episodes.c.outcome.in_(some),
@@ -387,46 +339,30 @@ def _signatures(connection: Connection, project_id: int, rows: Sequence[int]) ->
 
 
 def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> None:
-    for some in _chunks(found.rows):
-        drop_past_tasks(connection, project_id, some)
-        drop_runs(connection, project_id, [(row, at) for at, row in _keys(connection, some)])
-        for table in (waiting_episodes, waiting_retractions, episodes):
-            connection.execute(
-                delete(table).where(table.c.project_id == project_id, table.c.outcome.in_(some))
-            )
-        connection.execute(delete(outcomes).where(outcomes.c.id.in_(some)))
+    drop_past_tasks(connection, project_id, found.rows)
+    drop_runs(connection, project_id, [(row, at) for at, row in _keys(connection, found.rows)])
+    for table in (waiting_episodes, waiting_retractions, episodes):
+        delete_named(connection, project_id, table.c.outcome, found.rows)
+    delete_named(connection, project_id, outcomes.c.id, found.rows)
     for table in (outcome_entries, outcome_commits):
-        _erase_named(connection, table, "outcome_id", project_id, sorted(found.outcomes))
-    _erase_named(connection, exposures, "exposure_id", project_id, sorted(found.exposures))
-    _erase_named(connection, hints, "hint_id", project_id, found.hints)
-    _erase_named(connection, feedback, "feedback_id", project_id, found.feedback)
-
-
-def _erase_named(
-    connection: Connection, table: Table, column: str, project_id: int, names: Sequence[str]
-) -> None:
-    for start in range(0, len(names), _AT_ONCE):
-        connection.execute(
-            delete(table).where(
-                table.c.project_id == project_id,
-                table.c[column].in_(names[start : start + _AT_ONCE]),
-            )
-        )
+        delete_named(connection, project_id, table.c.outcome_id, sorted(found.outcomes))
+    delete_named(connection, project_id, exposures.c.exposure_id, sorted(found.exposures))
+    delete_named(connection, project_id, hints.c.hint_id, found.hints)
+    delete_named(connection, project_id, feedback.c.feedback_id, found.feedback)
 
 
 def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float) -> None:
-    project = subject.project
-    mark_forgotten(
-        connection,
-        [
-            *(digest_of_id("outcome", project, each) for each in found.outcomes),
-            *(digest_of_id("exposure", project, each) for each in found.exposures),
-            *(digest_of_id("hint", project, each) for each in found.hints),
-            *(digest_of_id("memory", project, each) for each in found.memories),
-            *(digest_of_id("feedback", project, each) for each in found.feedback),
-        ],
-        now,
+    named: dict[Kind, Iterable[str]] = {
+        "outcome": found.outcomes,
+        "exposure": found.exposures,
+        "hint": found.hints,
+        "memory": found.memories,
+        "feedback": found.feedback,
+    }
+    digests = (
+        digest_of_id(kind, subject.project, each) for kind, ids in named.items() for each in ids
     )
+    mark_forgotten(connection, digests, now)
 
 
 def _take_back(
@@ -439,8 +375,7 @@ def _take_back(
     # Whoever is about to note a change of state has counted what is forgotten, and sees it by this.
     bases = move_landmark(connection, project_id, bases, max(now, bases.landmark))
     ledger = Ledger(connection, {project_id: bases})
-    ended = [key for some in _chunks(found.rows) for key in _keys(connection, some)]
-    touched = set(ledger.take_back(project_id, OUTCOME, ended))
+    touched = set(ledger.take_back(project_id, OUTCOME, _keys(connection, found.rows)))
     told = feedback_entries(connection, project_id, found.feedback)
     touched |= ledger.take_back(project_id, FEEDBACK, [(of.ended_at, of.number) for of in told])
     if subject.what == "source":
@@ -449,7 +384,7 @@ def _take_back(
         if speaker is not None:
             touched |= ledger.take_back_removed(project_id, speaker)
     ledger.write()
-    for part in _chunks(sorted(touched)):
+    for part in in_parts(sorted(touched)):
         blank_numbers(connection, part)
     forget_patterns(connection, without_totals(connection, touched, told_counts=False))
     drop_untouched(connection, project_id)
@@ -460,8 +395,4 @@ def _take_back(
 def _learnt_last(connection: Connection, project_id: int) -> None:
     """Note when the last outcome that remains was learnt."""
     last = select(func.max(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(last_learnt_at=last.scalar_subquery())
-    )
+    set_project(connection, project_id, last_learnt_at=last.scalar_subquery())

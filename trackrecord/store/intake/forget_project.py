@@ -5,7 +5,6 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select
 
-from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.words import indexed_words, lexemes
 
 from ..advice.tables import (
@@ -35,14 +34,8 @@ from ..database.full_text import MEMORY_WORDS, TASK_WORDS
 from ..ledger.read import own_items
 from ..ledger.subjects import CRITERION, PATTERN
 from ..ledger.tables import items, receipts, totals
-from ..memories.similar import lock_memories
-from ..memories.tables import (
-    memories,
-    memory_blocks,
-    memory_changes,
-    memory_sources,
-    past_tasks,
-)
+from ..memories.similar import lock_memories, words_of
+from ..memories.tables import memories, memory_blocks, memory_changes, memory_sources, past_tasks
 from ..outcomes.forgotten import Kind, digest_of_id, mark_forgotten
 from ..outcomes.tables import (
     decay_bases,
@@ -57,11 +50,7 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..patterns.tables import (
-    pattern_decisions,
-    pattern_tags,
-    pattern_transitions,
-)
+from ..patterns.tables import pattern_decisions, pattern_tags, pattern_transitions
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
@@ -166,5 +155,4 @@ def _leave_indexes(connection: Connection, project_id: int) -> None:
         memories.c.project_id == project_id, memories.c.position.is_not(None)
     )
     for memory in connection.execute(marked).all():
-        words = lexemes(project_id, indexed_words(without_prefix(memory.text)))
-        MEMORY_WORDS.remove(connection, memory.id, words)
+        MEMORY_WORDS.remove(connection, *words_of(memory))

@@ -19,9 +19,8 @@ from ..outcomes.entries import record
 from ..outcomes.forgotten import forgotten_among, share_projects
 from ..outcomes.removed import removed_among
 from ..outcomes.tables import projects
-from .amending import NOTHING_AMENDED, Amended, amend
+from .amending import NOTHING_AMENDED, Amended, amend, bodies_of
 from .apply_outcomes import BatchIntake
-from .current import bodies_of
 from .rebase import bases_for_writing
 
 

@@ -1,6 +1,6 @@
 """Recompute every statistic of a project from the outcomes on record."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,6 @@ from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 
 from ..advice.runs import clear_runs, note_runs
@@ -22,17 +21,14 @@ from ..ledger.tables import items, receipts
 from ..ledger.upkeep import add_up, drop_items, unheard, without_totals
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.days import read_days
-from ..outcomes.entries import note_commits
+from ..outcomes.entries import note_commits, outcomes_in_parts
 from ..outcomes.feedback.feedback import feedback_entries
-from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.projects import note_change
 from ..outcomes.recorded_rules import replace_bases, replace_rules
-from ..outcomes.tables import outcomes, projects
+from ..outcomes.tables import outcomes
 from ..patterns.decide import forget_patterns
 from ..patterns.tables import pattern_tags
 
-_CHUNK = 2000
-# What is on record passed the limit of its day.
-_ANY_SIZE = 2**31
 _TAGGED = select(pattern_tags.c.pattern_id).where(pattern_tags.c.removed_at.is_(None))
 
 
@@ -76,7 +72,9 @@ def rebuild_patterns(
     replace_bases(connection, project_id, bases)
     named = _clear(connection, project_id, bases)
     total = done = 0
-    for chunk in _chunks(connection, project_id):
+    of = outcomes.c
+    wanted = of.id, of.outcome_id, of.received_at, of.body, of.replaced_at
+    for chunk in outcomes_in_parts(connection, project_id, *wanted):
         scored = [(row.id, _scored(row, scorer)) for row in chunk]
         replaced = {row.id for row in chunk if row.replaced_at}
         ledger = Ledger(connection, {project_id: bases})
@@ -134,31 +132,8 @@ def _name_again(connection: Connection, named: list[_Named]) -> None:
         )
 
 
-def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]:
-    last = 0
-    while True:
-        query = (
-            select(
-                outcomes.c.id,
-                outcomes.c.outcome_id,
-                outcomes.c.received_at,
-                outcomes.c.body,
-                outcomes.c.replaced_at,
-            )
-            .where(outcomes.c.project_id == project_id, outcomes.c.id > last)
-            .order_by(outcomes.c.id)
-            .limit(_CHUNK)
-        )
-        rows: list[Row[Any]] = list(connection.execute(query))
-        if not rows:
-            return
-        yield rows
-        last = rows[-1].id
-
-
 def _scored(row: Row[Any], scorer: OutcomeScorer) -> ScoredOutcome:
-    outcome = decode_outcome(row.body, max_bytes=_ANY_SIZE)
-    return scorer.score(outcome, row.body, received_at=row.received_at, outcome_id=row.outcome_id)
+    return scorer.score_stored(row.body, received_at=row.received_at, outcome_id=row.outcome_id)
 
 
 def _store_scores(connection: Connection, scored: list[tuple[int, ScoredOutcome]]) -> None:
@@ -220,13 +195,8 @@ def drop_untouched(connection: Connection, project_id: int) -> None:
 def recount(connection: Connection, project_id: int, now: float) -> None:
     """Set the counts of a project to those of its days."""
     days = read_days(connection, project_id)
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(
-            revision=next_revision(clock_of(now)),
-            outcomes=sum(day.outcomes for day in days),
-            successes=sum(day.successes for day in days),
-            without_verdict=sum(day.without_verdict for day in days),
-        )
-    )
+    sums = {
+        name: sum(getattr(day, name) for day in days)
+        for name in ("outcomes", "successes", "without_verdict")
+    }
+    note_change(connection, project_id, now, **sums)

@@ -18,7 +18,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    delete,
     exists,
     func,
     or_,
@@ -38,11 +37,12 @@ from ..advice.worker_counts import drop_counts
 from ..competences.episodes import EpisodeRow, bodies, stream
 from ..competences.removed import remove_episodes
 from ..competences.tables import episodes
+from ..database.parts import delete_named, in_parts
 from ..ledger.upkeep import fold
 from ..memories.past_tasks import drop_past_tasks
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.forgotten import lock_project
-from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.projects import note_change, set_project
 from ..outcomes.recorded_rules import hold_bases
 from ..outcomes.removed import RemovedRecord, mark_removed
 from ..outcomes.tables import (
@@ -56,7 +56,6 @@ from ..outcomes.tables import (
 
 # Outcomes of one transaction: others wait for it.
 AT_ONCE: Final = 1000
-_AT_ONCE: Final = 500
 # A position in the order of receipt: a moment, and a row.
 Place = tuple[float, int]
 BEFORE_ALL: Final[Place] = (float("-inf"), 0)
@@ -211,19 +210,16 @@ def thin_outcomes(
     after = max(after, (float("-inf") if done is None else done, 0))
     found = _next_old(connection, project_id, until, after, limit)
     if not found:
-        connection.execute(
-            update(projects)
-            .where(projects.c.id == project_id)
-            .values(bodies_until=until if done is None else max(done, until))
-        )
+        until = until if done is None else max(done, until)
+        set_project(connection, project_id, bodies_until=until)
         return 0, None
     thinned_rows: list[tuple[int, bytes]] = []
     ended: list[tuple[int, float]] = []
     had_texts: set[str] = set()
     table = outcomes.c
     entries: dict[tuple[int, str], list[OutcomeEntry]] = {}
-    for start in range(0, len(found), _AT_ONCE):
-        ids = [each.outcome_id for each in found[start : start + _AT_ONCE]]
+    for some in in_parts(found):
+        ids = [each.outcome_id for each in some]
         query = select(table.id, table.outcome_id, table.ended_at, table.body).where(
             table.project_id == project_id, table.outcome_id.in_(ids)
         )
@@ -243,9 +239,7 @@ def thin_outcomes(
     drop_past_tasks(connection, project_id, [row for row, _ in thinned_rows])
     drop_texts(connection, project_id, ended)
     last = (found[-1].received_at, found[-1].id)
-    connection.execute(
-        update(projects).where(projects.c.id == project_id).values(bodies_until=last[0])
-    )
+    set_project(connection, project_id, bodies_until=last[0])
     return len(had_texts), last
 
 
@@ -297,8 +291,7 @@ def old_outcomes(
     if not found:
         return None
     records: list[RemovedRecord] = []
-    for start in range(0, len(found), _AT_ONCE):
-        some = [each.outcome_id for each in found[start : start + _AT_ONCE]]
+    for some in in_parts(each.outcome_id for each in found):
         records += _records(connection, project_id, some)
     last = found[-1]
     return OldOutcomes(tuple(records), (last.received_at, last.id))
@@ -321,7 +314,7 @@ def read_episodes(
     connection: Connection, project_id: int, records: Sequence[RemovedRecord]
 ) -> Iterator[EpisodeRow]:
     """Yield the episodes of records whose sums count."""
-    for some in _chunks([each.row for each in records]):
+    for some in in_parts(each.row for each in records):
         query = (
             bodies()
             .join(episodes, episodes.c.outcome == outcomes.c.id)
@@ -361,30 +354,15 @@ def remove_outcomes(
     drop_past_tasks(connection, project_id, rows)
     drop_runs(connection, project_id, ((each.row, each.ended_at) for each in records))
     ids = sorted({each.outcome_id for each in records})
-    for table in (outcome_entries, outcome_commits):
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
-            connection.execute(
-                delete(table).where(table.c.project_id == project_id, table.c.outcome_id.in_(some))
-            )
-    for part in _chunks(rows):
-        connection.execute(delete(outcomes).where(outcomes.c.id.in_(part)))
+    for column in (outcome_entries.c.outcome_id, outcome_commits.c.outcome_id):
+        delete_named(connection, project_id, column, ids)
+    delete_named(connection, project_id, outcomes.c.id, rows)
     # Lessons and the effect of advice are counted from what is left.
     drop_counts(connection, project_id)
     first = min(each.received_at for each in records) // DAY * DAY
     before = projects.c.removed_from
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(
-            revision=next_revision(clock_of(now)),
-            removed_from=case((before < first, before), else_=first),
-        )
-    )
-
-
-def _chunks(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
+    removed_from = case((before < first, before), else_=first)
+    note_change(connection, project_id, now, removed_from=removed_from)
 
 
 def remove_advice(connection: Connection, project_id: int, until: float) -> int:
@@ -400,6 +378,5 @@ def _delete_told(connection: Connection, table: Table, project_id: int, until: f
         .limit(AT_ONCE)
     )
     rows = connection.execute(query).scalars().all()
-    for some in _chunks(rows):
-        connection.execute(delete(table).where(table.c.id.in_(some)))
+    delete_named(connection, project_id, table.c.id, rows)
     return len(rows)

@@ -14,6 +14,7 @@ from trackrecord.wire.subject import Subject, told_by
 from trackrecord.wire.tried_calls import session_of, tried_run
 
 from ..advice.tables import exposures, hints, tried_calls
+from ..database.parts import in_parts
 from ..ledger.read import number_of
 from ..ledger.receipts import of_removed, read_receipts
 from ..ledger.subjects import PATTERN, SPEAKER_ITEM, subject_of
@@ -108,17 +109,11 @@ def _outcome_ids(connection: Connection, project_id: int, subject: Subject) -> I
         own = outcomes.c.project_id == project_id
         query = select(outcomes.c.outcome_id).where(own, outcomes.c.task_id == subject.name)
         yield from connection.execute(query).scalars()
-    else:
-        bodies = select(outcomes.c.outcome_id, outcomes.c.body)
-        bodies = bodies.where(outcomes.c.project_id == project_id)
+    for table in (outcome_entries,) if subject.what == "task" else (outcomes, outcome_entries):
+        bodies = select(table.c.outcome_id, table.c.body).where(table.c.project_id == project_id)
         for row in connection.execute(bodies.execution_options(yield_per=_CHUNK)):
             if _concerns(subject, row.body):
                 yield row.outcome_id
-    entry = outcome_entries.c
-    entries = select(entry.outcome_id, entry.body).where(entry.project_id == project_id)
-    for row in connection.execute(entries.execution_options(yield_per=_CHUNK)):
-        if _concerns(subject, row.body):
-            yield row.outcome_id
 
 
 def _concerns(subject: Subject, body: bytes) -> bool:
@@ -132,11 +127,9 @@ def _concerns(subject: Subject, body: bytes) -> bool:
 
 
 def _exposures(connection: Connection, project_id: int, tasks: frozenset[str]) -> Iterator[str]:
-    wanted = sorted(tasks)
-    for start in range(0, len(wanted), 500):
+    for some in in_parts(sorted(tasks)):
         query = select(exposures.c.exposure_id).where(
-            exposures.c.project_id == project_id,
-            exposures.c.task_id.in_(wanted[start : start + 500]),
+            exposures.c.project_id == project_id, exposures.c.task_id.in_(some)
         )
         yield from connection.execute(query).scalars()
 
@@ -150,8 +143,7 @@ def _hints(
     if subject.what == "source":
         found.update(connection.execute(own.where(hints.c.source == subject.name)).scalars())
     sessions: set[str] = set()
-    for start in range(0, len(rows), 500):
-        some = rows[start : start + 500]
+    for some in in_parts(rows):
         query = select(tried_calls.c.outcome, tried_calls.c.ended_at, tried_calls.c.digest)
         query = query.where(tried_calls.c.project_id == project_id, tried_calls.c.outcome.in_(some))
         for row in connection.execute(query):
@@ -160,9 +152,8 @@ def _hints(
         # An outcome without calls has no row there.
         bodies = select(outcomes.c.body).where(outcomes.c.id.in_(some))
         sessions.update(map(session_of, connection.execute(bodies).scalars()))
-    wanted = sorted(filter(None, sessions))
-    for start in range(0, len(wanted), 500):
-        of_sessions = own.where(hints.c.session.in_(wanted[start : start + 500]))
+    for part in in_parts(sorted(filter(None, sessions))):
+        of_sessions = own.where(hints.c.session.in_(part))
         found.update(connection.execute(of_sessions).scalars())
     yield from sorted(found)
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
 from trackrecord.learning.numbers.decay import DAY, Bases
 from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome
 
+from ..database.parts import in_parts
 from ..database.upsert import Columns, Upsert, insert_rows, later
 from . import subjects
 from .receipts import (
@@ -38,7 +39,6 @@ from .receipts import (
 from .subjects import EVERYBODY, SPEAKER_ITEM, UNSEEN, Row, cell_of, subject_of
 from .tables import items, receipts, totals
 
-_AT_ONCE: Final = 500
 # So many items are looked for in one pass over receipts.
 _SOUGHT: Final = 20
 _STRATEGY: Final[ColumnElement[str]] = literal_column(f"'{STRATEGY}'")
@@ -227,10 +227,10 @@ class Ledger:
         _ADD.execute(self._connection, changed)
         lost = {item for own in self._lost.values() for item in own}
         gone = sorted({item for item, _, _, n, _ in changed if n < 0})
-        for start in range(0, len(gone), _AT_ONCE):
-            some = totals.c.item.in_(gone[start : start + _AT_ONCE])
+        for some in in_parts(gone):
             # What is left of the mass then is dust.
-            self._connection.execute(delete(totals).where(some, totals.c.n <= 0))
+            of_some = totals.c.item.in_(some)
+            self._connection.execute(delete(totals).where(of_some, totals.c.n <= 0))
         if lost:
             self._see_again()
 
@@ -245,9 +245,8 @@ class Ledger:
             stale = sorted(
                 item for item, at in lost.items() if self._seen.get(item, float("-inf")) < at
             )
-            for start in range(0, len(stale), _SOUGHT):
-                sought = set(stale[start : start + _SOUGHT])
-                known = select(items.c.id, items.c.last).where(items.c.id.in_(sought))
+            for some in in_parts(stale, _SOUGHT):
+                known = select(items.c.id, items.c.last).where(items.c.id.in_(some))
                 sought = {
                     row.id
                     for row in self._connection.execute(known)

@@ -12,12 +12,12 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
 from ..database.engine import dialect_of
+from ..database.parts import in_parts
 from . import subjects
 from .subjects import subject_of
 from .tables import receipts
 
 OUTCOME, FEEDBACK, REMOVED = 0, 1, 2
-_AT_ONCE: Final = 500
 _STREAMED: Final = 200
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[int | float]).decode
@@ -116,9 +116,8 @@ def naming(connection: Connection, items: Collection[int]) -> ColumnElement[bool
 
 def of_records(kind: int, keys: Sequence[tuple[float, int]]) -> Iterator[ColumnElement[bool]]:
     """Yield conditions for the receipts of reports by when they ended, and their rows."""
-    ordered, table = sorted(keys), receipts.c
-    for start in range(0, len(ordered), _AT_ONCE):
-        some = ordered[start : start + _AT_ONCE]
+    table = receipts.c
+    for some in in_parts(sorted(keys)):
         yield and_(
             table.kind == kind,
             table.ended_at.between(some[0][0], some[-1][0]),

@@ -4,7 +4,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from math import fsum
-from typing import Final
 
 from sqlalchemy import (
     Column,
@@ -21,6 +20,7 @@ from sqlalchemy import (
 
 from trackrecord.learning.numbers.decay import DAY, Bases, decayed
 
+from ..database.parts import in_parts
 from ..database.upsert import insert_rows
 from . import subjects
 from .ledger import Ledger
@@ -37,8 +37,6 @@ from .receipts import (
 )
 from .subjects import cell_of, subject_of
 from .tables import items, receipts, totals
-
-_AT_ONCE: Final = 500
 
 
 def fold(
@@ -139,10 +137,9 @@ def without_totals(
         among: their numbers.
         told_counts: whether feedback alone counts.
     """
-    wanted = sorted(among)
     found: list[int] = []
-    for start in range(0, len(wanted), _AT_ONCE):
-        named = items.c.id.in_(wanted[start : start + _AT_ONCE])
+    for some in in_parts(sorted(among)):
+        named = items.c.id.in_(some)
         counted = exists().where(totals.c.item == items.c.id) if told_counts else is_counted()
         found += connection.execute(select(items.c.id).where(named, ~counted)).scalars()
     return found
@@ -171,5 +168,5 @@ def unheard(connection: Connection, project_id: int, speakers: Collection[int]) 
 
 def drop_items(connection: Connection, gone: Sequence[int]) -> None:
     """Delete items that nothing counts for."""
-    for start in range(0, len(gone), _AT_ONCE):
-        connection.execute(delete(items).where(items.c.id.in_(gone[start : start + _AT_ONCE])))
+    for some in in_parts(gone):
+        connection.execute(delete(items).where(items.c.id.in_(some)))

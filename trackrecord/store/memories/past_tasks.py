@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, select, update
+from sqlalchemy import Connection, Engine, Select, select, update
 
 from trackrecord.learning.text.words import asked_words, indexed_words, lexemes
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -16,10 +16,10 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
 from ..database.leases import for_update
+from ..database.parts import delete_named, in_parts
 from ..database.upsert import insert_rows
 from ..outcomes.entries import OUTCOME_IS_CURRENT
 from ..outcomes.tables import outcomes
-from .read import CHUNK
 from .tables import past_tasks
 
 _INDEX_AT_ONCE = 1000
@@ -48,7 +48,7 @@ class StoredTask:
     verdict: str
     raw_score: float
     ended_at: float
-    relevance: float = 1.0
+    relevance: float
 
 
 _COLUMNS = tuple(past_tasks.c)
@@ -98,13 +98,9 @@ def _index_some(connection: Connection) -> int:
         connection,
         [(row.outcome, lexemes(row.project_id, indexed_words(row.instruction))) for row in rows],
     )
-    done = [row.outcome for row in rows]
-    for start in range(0, len(done), CHUNK):
-        connection.execute(
-            update(past_tasks)
-            .where(past_tasks.c.outcome.in_(done[start : start + CHUNK]))
-            .values(is_indexed=True)
-        )
+    for some in in_parts(row.outcome for row in rows):
+        is_done = update(past_tasks).where(past_tasks.c.outcome.in_(some))
+        connection.execute(is_done.values(is_indexed=True))
     return len(rows)
 
 
@@ -129,17 +125,16 @@ def similar_tasks(
     """
     words = lexemes(project_id, asked_words(text))
     relevance = {hit.row: hit.relevance for hit in TASK_WORDS.search(connection, words, most)}
-    found: list[Row[Any]] = []
-    rows = list(relevance)
-    for start in range(0, len(rows), CHUNK):
+    found: list[Any] = []
+    for some in in_parts(relevance):
         query = _WITH_OUTCOMES.where(
-            past_tasks.c.project_id == project_id,
-            past_tasks.c.outcome.in_(rows[start : start + CHUNK]),
+            past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(some)
         )
         found += connection.execute(query).all()
     last: dict[str, StoredTask] = {}
     for row in found:
-        task = _task_of(row, relevance[row.outcome])
+        told: list[Any] = [*row[1:], relevance[row.outcome]]
+        task = StoredTask(*told)
         known = last.get(task.task_id)
         if known is None or _ended(known) < _ended(task):
             last[task.task_id] = task
@@ -148,58 +143,29 @@ def similar_tasks(
     return [replace(each, relevance=each.relevance / best) for each in ranked[:limit]]
 
 
-def _task_of(row: Row[Any], relevance: float = 1.0) -> StoredTask:
-    return StoredTask(
-        row.outcome_id,
-        row.task_id,
-        row.instruction,
-        row.success,
-        row.verdict,
-        row.raw_score,
-        row.ended_at,
-        relevance,
-    )
-
-
 def _ended(task: StoredTask) -> tuple[float, str]:
     return task.ended_at, task.outcome_id
 
 
 _WITH_OUTCOMES: Final[Select[Any]] = (
     select(
-        past_tasks.c.outcome,
-        outcomes.c.outcome_id,
-        outcomes.c.task_id,
-        past_tasks.c.instruction,
-        outcomes.c.success,
-        outcomes.c.verdict,
-        outcomes.c.raw_score,
-        outcomes.c.ended_at,
+        past_tasks.c.outcome, outcomes.c.outcome_id, outcomes.c.task_id, past_tasks.c.instruction,
+        outcomes.c.success, outcomes.c.verdict, outcomes.c.raw_score, outcomes.c.ended_at,
     )
     .join(outcomes, outcomes.c.id == past_tasks.c.outcome)
     .where(OUTCOME_IS_CURRENT)
-)
-
-_DROPPED_AT_ONCE = 500
+)  # fmt: skip
 
 
 def drop_past_tasks(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
     """Delete the texts of outcomes, by their rows, and take their words out of the index."""
-    for start in range(0, len(rows), _DROPPED_AT_ONCE):
-        _drop(connection, project_id, rows[start : start + _DROPPED_AT_ONCE])
-
-
-def _drop(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
-    query = select(past_tasks).where(
-        past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
-    )
-    # Held: another process may be at indexing them.
-    for row in connection.execute(for_update(connection, query, past_tasks)).all():
-        if row.is_indexed:
-            words = lexemes(row.project_id, indexed_words(row.instruction))
-            TASK_WORDS.remove(connection, row.outcome, words)
-    connection.execute(
-        delete(past_tasks).where(
-            past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
+    for some in in_parts(rows):
+        query = select(past_tasks).where(
+            past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(some)
         )
-    )
+        # Held: another process may be at indexing them.
+        for row in connection.execute(for_update(connection, query, past_tasks)).all():
+            if row.is_indexed:
+                words = lexemes(row.project_id, indexed_words(row.instruction))
+                TASK_WORDS.remove(connection, row.outcome, words)
+        delete_named(connection, project_id, past_tasks.c.outcome, some)

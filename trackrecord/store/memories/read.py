@@ -29,13 +29,11 @@ from trackrecord.learning.memories.rules import (
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.leases import for_update
+from ..database.parts import in_parts
 from ..outcomes.tables import feedback
 from .tables import memories, memory_changes, memory_sources
 
 _Change = TypeVar("_Change")
-
-# Far below the number of parameters that a statement may have.
-CHUNK = 500
 
 
 @dataclass(frozen=True)
@@ -127,10 +125,8 @@ def memory_speakers(
 def _sources_of(connection: Connection, rows: list[int]) -> Mapping[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     said = memory_sources.c
-    for start in range(0, len(rows), CHUNK):
-        query = select(said.memory, said.at, said.source).where(
-            said.memory.in_(rows[start : start + CHUNK])
-        )
+    for some in in_parts(rows):
+        query = select(said.memory, said.at, said.source).where(said.memory.in_(some))
         # Here, not in SQL: each database has an order of texts of its own.
         answer = sorted(connection.execute(query), key=tuple)
         for memory, group in groupby(answer, attrgetter("memory")):
@@ -142,11 +138,10 @@ def _superseded_by(
     connection: Connection, rows: Collection[Row[Any]]
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    ids = [row.memory_id for row in rows]
-    for start in range(0, len(ids), CHUNK):
+    for some in in_parts(row.memory_id for row in rows):
         query = select(memories.c.superseded_by, memories.c.memory_id).where(
             memories.c.project_id.in_({row.project_id for row in rows}),
-            memories.c.superseded_by.in_(ids[start : start + CHUNK]),
+            memories.c.superseded_by.in_(some),
         )
         query = query.order_by(memories.c.superseded_by, memories.c.id)
         for newer, group in groupby(connection.execute(query), attrgetter("superseded_by")):

@@ -19,15 +19,8 @@ from trackrecord.learning.text.words import asked_words, lexemes
 from ..database.engine import dialect_of
 from ..database.full_text import MEMORY_WORDS
 from ..database.leases import for_update
-from .read import (
-    CHUNK,
-    MEMORIES_READ,
-    StateChange,
-    StoredMemory,
-    complete,
-    memory_state,
-    record_changes,
-)
+from ..database.parts import in_parts
+from .read import MEMORIES_READ, StateChange, StoredMemory, complete, memory_state, record_changes
 from .tables import memories
 
 DEFAULT_LIMIT = 5
@@ -86,9 +79,9 @@ def recall(
     words = lexemes(project_id, asked_words(text))
     hits = MEMORY_WORDS.search(connection, words, MAX_CANDIDATES)
     ranked: list[_Ranked] = []
-    for start in range(0, len(hits), _LOOK_AT_ONCE):
-        some = {hit.row: hit.relevance for hit in hits[start : start + _LOOK_AT_ONCE]}
-        if len(ranked) >= wanted and not _may_be_better(hits[start].relevance, ranked[-1]):
+    for part in in_parts(hits):
+        some = {hit.row: hit.relevance for hit in part}
+        if len(ranked) >= wanted and not _may_be_better(part[0].relevance, ranked[-1]):
             break
         # The index has found none but the project's: to say so again would mislead the planner.
         query = _NUMBERS.where(dialect_of(connection).is_among(memories.c.id, some))
@@ -188,11 +181,8 @@ def record_recalls(
         rules: what the order of memories is computed by.
     """
     waiting = _that_may_count(handed)
-    names = sorted(waiting)
-    for start in range(0, len(names), CHUNK):
-        _note(
-            connection, project_id, [waiting[name] for name in names[start : start + CHUNK]], rules
-        )
+    for some in in_parts(sorted(waiting)):
+        _note(connection, project_id, [waiting[name] for name in some], rules)
 
 
 def _that_may_count(handed: Iterable[PromptRecall]) -> dict[str, list[PromptRecall]]:

@@ -27,8 +27,9 @@ from trackrecord.learning.text.words import indexed_words, lexemes
 from ..database.engine import dialect_of, reading, writing
 from ..database.full_text import MEMORY_WORDS
 from ..database.leases import advisory_lock
+from ..database.parts import in_parts
 from ..database.upsert import Upsert
-from .read import CHUNK, memory_state
+from .read import memory_state
 from .tables import memories, memory_blocks
 
 _BLOCK_KEY = ("project_id", "size_class", "number")
@@ -79,12 +80,10 @@ def _candidates(
         # Blocks are numbered without a gap, so that a place among them is a position.
         positions = possibly_similar(planes_of_kind, kind, grams, threshold)
         # Class by class: of pairs of class and position, SQLite's planner makes a long search.
-        for start in range(0, len(positions), CHUNK):
+        for some in in_parts(positions):
             yield from connection.execute(
                 select(memories).where(
-                    own,
-                    memories.c.size_class == kind,
-                    memories.c.position.in_(positions[start : start + CHUNK]),
+                    own, memories.c.size_class == kind, memories.c.position.in_(some)
                 )
             )
 
@@ -160,13 +159,14 @@ def mark(
         blocks[kind, number] = marked(blocks[kind, number], grams, slot)
         standing = standing_at_any_time(rules, memory_state(row))
         places.append({"row": row.id, "kind": kind, "place": position, "stands": standing})
-        words.append(_words_of(row))
+        words.append(words_of(row))
     connection.execute(_PLACE, places)
     _write_blocks(connection, project_id, blocks)
     MEMORY_WORDS.add(connection, words)
 
 
-def _words_of(row: Row[Any]) -> tuple[int, list[str]]:
+def words_of(row: Row[Any]) -> tuple[int, list[str]]:
+    """Return what the index of words has of a memory: its row, and its lexemes."""
     plain = without_prefix(row.text)
     return row.id, lexemes(row.project_id, indexed_words(plain))
 
@@ -196,7 +196,7 @@ def unmark(connection: Connection, row: Row[Any]) -> None:
     block = _block(connection, row.project_id, row.size_class, number)
     block = cleared(block, trigrams(plain), slot)
     _write_blocks(connection, row.project_id, {(row.size_class, number): block})
-    MEMORY_WORDS.remove(connection, *_words_of(row))
+    MEMORY_WORDS.remove(connection, *words_of(row))
 
 
 def _block(connection: Connection, project_id: int, kind: int, number: int) -> bytes:

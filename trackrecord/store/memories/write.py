@@ -1,7 +1,9 @@
 """Storing memories, and changing one by hand: each is one transaction, with nothing half done."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -17,6 +19,7 @@ from sqlalchemy import (
     update,
 )
 
+from trackrecord.errors import UnknownId
 from trackrecord.learning.memories.comparison import CONFLICT_FROM, Likeness, compare
 from trackrecord.learning.memories.rules import (
     MAX_TEXT_CHARS,
@@ -33,10 +36,8 @@ from trackrecord.wire.memory import checked_text
 
 from ..database.upsert import insert_rows
 from ..outcomes.feedback.feedback import forget_feedback
-from ..outcomes.projects import clock_of, next_revision
-from ..outcomes.tables import projects
-from .credit.credit import Judge, record_judgement
-from .credit.feedback import judge_by_feedback
+from ..outcomes.projects import note_change
+from .credit import SUPERSEDED, Judge, judge_by_feedback, record_judgement
 from .read import (
     MEMORIES_READ,
     StateChange,
@@ -100,8 +101,8 @@ def remember(
     # Of two agents who store the same text at once, the second one finds that of the first.
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules)
-    if (known := _row_of(connection, project_id, memory_id)) is not None:
-        return RememberedMemory(find_memory(connection, project_id, known.memory_id), is_new=False)
+    with suppress(UnknownId):
+        return RememberedMemory(find_memory(connection, project_id, memory_id), is_new=False)
     similar: list[SimilarMemory] = []
     if not force:
         similar = similar_memories(connection, project_id, text, CONFLICT_FROM)
@@ -115,7 +116,7 @@ def remember(
     judge_by_feedback(connection, project_id, [memory_id], rules, now=now)
     for each in sorted(alike[Likeness.CONTRADICTS], key=lambda each: each.row.id):
         _supersede(connection, project_id, each.row.memory_id, memory_id, rules, now=now)
-    _note_change(connection, project_id, now)
+    note_change(connection, project_id, now)
     return RememberedMemory(find_memory(connection, project_id, memory_id), is_new=True)
 
 
@@ -133,13 +134,6 @@ def _by_likeness(
 def _best(each: SimilarMemory) -> tuple[bool, float, int]:
     """Among several that are the same: one that holds, the most similar one, the oldest one."""
     return each.row.superseded_by is None, each.similarity, -each.row.id
-
-
-def _row_of(connection: Connection, project_id: int, memory_id: str) -> Row[Any] | None:
-    query = select(memories.c.memory_id).where(
-        memories.c.project_id == project_id, memories.c.memory_id == memory_id
-    )
-    return connection.execute(query).one_or_none()
 
 
 def _add_source(connection: Connection, row: int, source: str | None, now: float) -> None:
@@ -201,44 +195,32 @@ def _supersede(
     row = held_row(connection, project_id, older)
     if row.superseded_by is None:
         after = superseded(rules, memory_state(row))
-        change = StateChange(row, "superseded", after, because_of=newer, superseded_by=newer)
+        change = StateChange(row, SUPERSEDED, after, because_of=newer, superseded_by=newer)
         record_changes(connection, rules, [change], now=now)
 
 
-def confirm(
-    connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
-) -> StoredMemory:
-    """Note by hand that a memory was right; answers it as it then is.
-
-    Raises:
-        UnknownId: the project has no such memory.
-    """
-    return _judge(connection, project_id, memory_id, confirmed, rules, now)
-
-
-def reject(
-    connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
-) -> StoredMemory:
-    """Note by hand that a memory was wrong; answers it as it then is.
-
-    Raises:
-        UnknownId: the project has no such memory.
-    """
-    return _judge(connection, project_id, memory_id, rejected, rules, now)
-
-
 def _judge(
+    judge: Judge,
     connection: Connection,
     project_id: int,
     memory_id: str,
-    judge: Judge,
+    *,
     rules: MemoryRules,
     now: float,
 ) -> StoredMemory:
+    """Note by hand how a memory did; answers it as it then is.
+
+    Raises:
+        UnknownId: the project has no such memory.
+    """
     row = held_row(connection, project_id, memory_id)
     record_judgement(connection, row, judge, rules, now=now)
-    _note_change(connection, project_id, now)
+    note_change(connection, project_id, now)
     return find_memory(connection, project_id, memory_id)
+
+
+confirm = partial(_judge, confirmed)
+reject = partial(_judge, rejected)
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:
@@ -264,21 +246,13 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
         )
     forget_feedback(connection, project_id, "memory", memory_id)
     erase(connection, row)
-    _note_change(connection, project_id, now)
+    note_change(connection, project_id, now)
 
 
 def erase(connection: Connection, row: Row[Any]) -> None:
     """Erase a memory whose row is locked, with its history and its index entries."""
     unmark(connection, row)
     connection.execute(delete(memories).where(memories.c.id == row.id))
-
-
-def _note_change(connection: Connection, project_id: int, now: float) -> None:
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
 
 
 @dataclass(frozen=True)
@@ -312,7 +286,7 @@ def list_memories(
     if after is not None:
         query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
-    return complete(connection, _rows(connection, query))
+    return complete(connection, connection.execute(query).all())
 
 
 def count_matching(connection: Connection, project_id: int, wanted: MemoryFilter) -> int:
@@ -331,11 +305,6 @@ def matching_memories(project_id: int, wanted: MemoryFilter) -> Select[Any]:
     if wanted.source is not None:
         query = query.where(_is_said_by(wanted.source))
     return query
-
-
-def _rows(connection: Connection, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - any select
-    rows: Sequence[Row[Any]] = connection.execute(query).all()
-    return rows
 
 
 def _is_said_by(source: str) -> ColumnElement[bool]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, literal, or_, select
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.join import OutcomeEntry
 
+from ..database.parts import in_parts_by_project
 from ..database.upsert import insert_rows
 from .tables import outcome_commits, outcome_entries, outcomes
 
@@ -36,7 +37,6 @@ def current_as_of(
     return or_(replaced_at.is_(None), replaced_at > at)
 
 
-_AT_ONCE: Final = 500
 _DIGEST_BYTES: Final = 16
 
 Key = tuple[int, str]
@@ -45,24 +45,44 @@ Key = tuple[int, str]
 def entries_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, list[OutcomeEntry]]:
     """Return the entries of outcomes by project and outcome_id; nothing for those with one."""
     table = outcome_entries.c
-    by_project: defaultdict[int, list[str]] = defaultdict(list)
-    for project_id, outcome_id in sorted(keys):
-        by_project[project_id].append(outcome_id)
     found: defaultdict[Key, list[OutcomeEntry]] = defaultdict(list)
-    for project_id, ids in by_project.items():
-        for start in range(0, len(ids), _AT_ONCE):
-            # Those of one batch came at the same moment: their order must be that of any database.
-            query = (
-                select(table.outcome_id, table.body, table.received_at)
-                .where(
-                    table.project_id == project_id,
-                    table.outcome_id.in_(ids[start : start + _AT_ONCE]),
-                )
-                .order_by(table.outcome_id, table.received_at, table.digest)
-            )
-            for outcome_id, body, received_at in connection.execute(query):
-                found[project_id, outcome_id].append(OutcomeEntry(body, received_at))
+    for project_id, some in in_parts_by_project(keys):
+        # Those of one batch came at the same moment: their order must be that of any database.
+        query = (
+            select(table.outcome_id, table.body, table.received_at)
+            .where(table.project_id == project_id, table.outcome_id.in_(some))
+            .order_by(table.outcome_id, table.received_at, table.digest)
+        )
+        for outcome_id, body, received_at in connection.execute(query):
+            found[project_id, outcome_id].append(OutcomeEntry(body, received_at))
     return dict(found)
+
+
+def outcomes_in_parts(
+    connection: Connection,
+    project_id: int | None,
+    *columns: ColumnElement[Any],
+    where: ColumnElement[bool] | None = None,
+    at_once: int = 2000,
+) -> Iterator[Sequence[Row[Any]]]:
+    """Yield records of outcomes, also replaced ones, in the order of their rows.
+
+    Args:
+        connection: a transaction, which may change them meanwhile.
+        project_id: whose outcomes; None for all.
+        columns: what is read of them, with their ids.
+        where: a further condition.
+        at_once: how many.
+    """
+    own, last = outcomes.c.id, 0
+    query = select(*columns).order_by(own).limit(at_once)
+    if project_id is not None:
+        query = query.where(outcomes.c.project_id == project_id)
+    if where is not None:
+        query = query.where(where)
+    while rows := connection.execute(query.where(own > last)).all():
+        yield rows
+        last = rows[-1].id
 
 
 def write_entries(connection: Connection, kept: Mapping[Key, Sequence[OutcomeEntry]]) -> None:

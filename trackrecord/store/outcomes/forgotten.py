@@ -16,10 +16,10 @@ from trackrecord.wire.subject import Subject
 
 from ..database.leases import advisory_lock, shared_locks
 from ..database.metadata import Id, table
+from ..database.parts import in_parts
 from ..database.upsert import insert_rows
 
 _DIGEST_BYTES: Final = 16
-_AT_ONCE: Final = 500
 
 Kind = Literal["outcome", "memory", "exposure", "feedback", "hint"]
 # A project and an id in it.
@@ -74,9 +74,8 @@ def _digest(*parts: str) -> bytes:
 
 def mark_forgotten(connection: Connection, digests: Iterable[bytes], now: float) -> None:
     """Remember ids as forgotten; see `digest_of_id`."""
-    rows = [(digest, now) for digest in sorted(set(digests))]
-    for start in range(0, len(rows), 10_000):
-        insert_rows(connection, forgotten_ids, tuple(forgotten_ids.c), rows[start : start + 10_000])
+    for some in in_parts(((digest, now) for digest in sorted(set(digests))), 10_000):
+        insert_rows(connection, forgotten_ids, tuple(forgotten_ids.c), some)
 
 
 def forgotten_among(connection: Connection, kind: Kind, names: Collection[Name]) -> set[Name]:
@@ -91,12 +90,9 @@ def forgotten_among(connection: Connection, kind: Kind, names: Collection[Name])
     if connection.execute(select(forgotten_ids.c.digest).limit(1)).first() is None:
         return set()
     by_digest = {digest_of_id(kind, *name): name for name in names}
-    digests = sorted(by_digest)
     found: set[Name] = set()
-    for start in range(0, len(digests), _AT_ONCE):
-        query = select(forgotten_ids.c.digest).where(
-            forgotten_ids.c.digest.in_(digests[start : start + _AT_ONCE])
-        )
+    for some in in_parts(sorted(by_digest)):
+        query = select(forgotten_ids.c.digest).where(forgotten_ids.c.digest.in_(some))
         found.update(by_digest[bytes(digest)] for digest in connection.execute(query).scalars())
     return found
 

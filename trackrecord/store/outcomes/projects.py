@@ -1,9 +1,19 @@
 """Projects: whose experience is on record, and how much of it."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, case, func, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    case,
+    func,
+    select,
+    update,
+)
 
 from trackrecord.learning.competences.selection import success_rate
 
@@ -46,6 +56,17 @@ def next_revision(clock: int | BindParameter[int]) -> ColumnElement[int]:
     """
     following = projects.c.revision + 1
     return case((following > clock, following), else_=clock)
+
+
+def note_change(connection: Connection, project_id: int, now: float, **values: Any) -> None:  # noqa: ANN401 - of its columns
+    """Gives a project its next revision, with other values of its row."""
+    set_project(connection, project_id, revision=next_revision(clock_of(now)), **values)
+
+
+def set_project(connection: Connection, project_id: int, **values: Any) -> None:  # noqa: ANN401 - as above
+    """Sets values of a project's row."""
+    own = projects.c.id == project_id
+    connection.execute(update(projects).where(own).values(**values))
 
 
 @dataclass(frozen=True)
@@ -142,9 +163,7 @@ def first_projects(connection: Connection, most: int) -> dict[int, tuple[str, Pr
 
 def count_later_projects(connection: Connection, project_id: int) -> ProjectCounts:
     """Count the outcomes of all projects that came on record after one."""
-    query = _COUNTS.where(projects.c.id > project_id)
-    total, successes, without, last = connection.execute(query).one()
-    return ProjectCounts(int(total), int(successes), int(without), last)
+    return _counts(connection, _COUNTS.where(projects.c.id > project_id))
 
 
 # Built once: building it takes longer than executing it.
@@ -160,6 +179,11 @@ _COUNTS_OF_PROJECT: Final = _COUNTS.where(projects.c.id == bindparam("project"))
 def count_outcomes(connection: Connection, project_id: int | None) -> ProjectCounts:
     """Count outcomes of one project, or of all (None)."""
     query = _COUNTS if project_id is None else _COUNTS_OF_PROJECT
-    row = connection.execute(query, {"project": project_id} if project_id is not None else {})
-    total, successes, without, last = row.one()
+    return _counts(connection, query, None if project_id is None else {"project": project_id})
+
+
+def _counts(
+    connection: Connection, query: Select[Any], of: dict[str, int] | None = None
+) -> ProjectCounts:
+    total, successes, without, last = connection.execute(query, of or {}).one()
     return ProjectCounts(int(total), int(successes), int(without), last)

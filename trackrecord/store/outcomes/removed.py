@@ -12,17 +12,15 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome import decode_stored
 
 from ..database.engine import dialect_of
+from ..database.parts import in_parts
 from ..database.upsert import insert_rows
 from .entries import entries_of
 from .tables import removed_outcomes
 
 _DIGEST_BYTES: Final = 8
-_AT_ONCE: Final = 1000
-# What is on record passed the limit of its day.
-_ANY_SIZE: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def mark_removed(
     marked |= {
         outcome_id
         for (_, outcome_id), some in entries.items()
-        if any(decode_outcome(body, max_bytes=_ANY_SIZE).timestamp is None for body, _ in some)
+        if any(decode_stored(body).timestamp is None for body, _ in some)
     }
     rows = [(project_id, digest) for digest in sorted(map(_digest, marked))]
     insert_rows(connection, removed_outcomes, tuple(removed_outcomes.c), rows)
@@ -77,13 +75,11 @@ def removed_among(
     if connection.execute(own.limit(1)).first() is None:
         return frozenset()
     by_digest = {_digest(each): each for each in outcome_ids}
-    digests, is_among = list(by_digest), dialect_of(connection).is_among
+    is_among = dialect_of(connection).is_among
     return frozenset(
         by_digest[found]
-        for start in range(0, len(digests), _AT_ONCE)
-        for found in connection.execute(
-            own.where(is_among(table.digest, digests[start : start + _AT_ONCE]))
-        ).scalars()
+        for some in in_parts(by_digest)
+        for found in connection.execute(own.where(is_among(table.digest, some))).scalars()
     )
 
 

@@ -16,9 +16,8 @@ from ..database.upsert import insert_rows
 from ..ledger.read import own_items
 from ..ledger.subjects import PATTERN
 from ..ledger.tables import items, totals
-from ..outcomes.projects import clock_of, next_revision
+from ..outcomes.projects import note_change
 from ..outcomes.recorded_rules import hold_bases
-from ..outcomes.tables import projects
 from .evidence import held_evidence
 from .tables import pattern_decisions, pattern_tags, pattern_transitions
 from .transitions import Transition, pattern_state, record_decision
@@ -74,11 +73,7 @@ def decide(
     change = record_decision(
         connection, after, rules, bases.patterns, before=state, decision_id=decision_id, now=now
     )
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
+    note_change(connection, project_id, now)
     return change
 
 
@@ -195,11 +190,7 @@ def change_tags(
         )
         .values(removed_at=now)
     )
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
+    note_change(connection, project_id, now)
     return before, after
 
 

@@ -18,6 +18,7 @@ from trackrecord.learning.patterns.maturity import Maturity, is_inverted, maturi
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.rules_bundle import Rules
 
+from ..database.parts import in_parts
 from ..ledger.read import own_items
 from ..ledger.subjects import PATTERN
 from ..ledger.tables import items
@@ -75,7 +76,6 @@ MATURITY = "maturity"
 INVERSION = "inversion"
 INVERTED = "inverted"
 LIFTED = "lifted"
-_AT_ONCE: Final = 500
 _NUMBERS: Final = ("helpful", "neutral", "harmful", "decayed_helpful", "decayed_harmful")
 
 
@@ -202,8 +202,8 @@ def note_states(connection: Connection, unnoted: UnnotedStates) -> tuple[Transit
     noted = tuple(
         change
         for some in alike.values()
-        for start in range(0, len(some), _AT_ONCE)
-        for change in _noted(connection, some[start : start + _AT_ONCE])
+        for part in in_parts(some)
+        for change in _noted(connection, part)
     )
     if noted:
         connection.execute(insert(pattern_transitions), [_as_row(change) for change in noted])

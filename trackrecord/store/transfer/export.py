@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    LargeBinary,
-    Select,
-    String,
-    Table,
-)
+from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, String, Table
 
 from trackrecord.process.version import __version__
 from trackrecord.store.database.migrate import newest_revision
@@ -46,11 +39,6 @@ Report = Callable[[str, int, int], None]
 _SHOWN_EVERY = 1000
 
 
-def count_project(connection: Connection, project_id: int) -> dict[str, int]:
-    """Return how many rows an export has, by table."""
-    return {str(table.name): count_of(connection, table, project_id) for table in exported_tables()}
-
-
 def export_project(
     connection: Connection,
     project_id: int,
@@ -73,7 +61,7 @@ def export_project(
     Returns:
         How many rows were written, by table.
     """
-    total = sum(count_project(connection, project_id).values())
+    total = sum(count_of(connection, table, project_id) for table in exported_tables())
     header = Header(
         trackrecord_export=VERSION,
         export_id=secrets.token_hex(16),

@@ -16,7 +16,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -67,7 +66,7 @@ from trackrecord.store.outcomes.forgotten import (
     forgotten_since,
     share_projects,
 )
-from trackrecord.store.outcomes.projects import clock_of, next_revision
+from trackrecord.store.outcomes.projects import note_change
 from trackrecord.store.outcomes.recorded_rules import read_bases
 from trackrecord.store.outcomes.tables import (
     feedback,
@@ -78,7 +77,7 @@ from trackrecord.store.outcomes.tables import (
     recorded_rules,
 )
 from trackrecord.store.patterns.tables import pattern_decisions
-from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome import decode_stored
 from trackrecord.wire.run_digest import patterns_of
 from trackrecord.wire.subject import Subject, What
 from trackrecord.wire.tried_calls import check_tried
@@ -180,20 +179,9 @@ class Renaming:
 
 Check = Callable[[Any], object]
 
-# What is on record passed the limit of its day.
-_ANY_SIZE: Final = 2**31
-
 
 def _json(kind: Any) -> Check:  # noqa: ANN401 - what msgspec takes for a type
     return msgspec.json.Decoder(kind).decode
-
-
-def _one_of(kind: type[Enum]) -> Check:
-    return kind
-
-
-def _outcome(body: bytes) -> object:
-    return decode_outcome(body, max_bytes=_ANY_SIZE)
 
 
 def _effect(action: str) -> None:
@@ -207,18 +195,18 @@ def _probability(value: float) -> None:
 
 
 _CHECKS: Final[dict[Column[Any], Check]] = {
-    outcomes.c.body: _outcome,
-    outcomes.c.verdict: _one_of(Verdict),
-    outcome_entries.c.body: _outcome,
+    outcomes.c.body: decode_stored,
+    outcomes.c.verdict: Verdict,
+    outcome_entries.c.body: decode_stored,
     receipts.c.rows: check_rows,
     runs.c.digest: patterns_of,
     tried_calls.c.digest: check_tried,
     recorded_rules.c.rules: _json(dict[str, Any]),
-    items.c.decided_maturity: _one_of(Maturity),
-    pattern_decisions.c.action: _one_of(DecisionAction),
-    memories.c.type: _one_of(MemoryType),
-    memory_changes.c.type: _one_of(MemoryType),
-    competences.c.status: _one_of(Status),
+    items.c.decided_maturity: Maturity,
+    pattern_decisions.c.action: DecisionAction,
+    memories.c.type: MemoryType,
+    memory_changes.c.type: MemoryType,
+    competences.c.status: Status,
     competences.c.record: _json(Competence),
     removed_episodes.c.tally: _json(StoredTally),
     competence_history.c.snapshot: _json(Competence),
@@ -226,7 +214,7 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
     exposures.c.entries: _json(tuple[str, ...]),
     effect_decisions.c.action: _effect,
     hints.c.probability: _probability,
-    lesson_decisions.c.action: _one_of(LessonAction),
+    lesson_decisions.c.action: LessonAction,
 }
 
 
@@ -668,8 +656,4 @@ def _complete(connection: Connection, project_id: int, rules: MemoryRules, *, no
         write_numbers(connection, project_id, [_record.decode(row.record) for row in rows], {})
         after = rows[-1].id
     list_again(connection, project_id)
-    connection.execute(
-        update(projects)
-        .where(projects.c.id == project_id)
-        .values(revision=next_revision(clock_of(now)))
-    )
+    note_change(connection, project_id, now)

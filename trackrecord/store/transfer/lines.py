@@ -13,16 +13,7 @@ from typing import Annotated, Any, Final, Optional, Union
 
 import msgspec
 from msgspec import Meta, Raw
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, LargeBinary, String, Table
 
 from trackrecord.errors import ImportFormatError, SchemaTooNew
 from trackrecord.learning.text.inert import one_line

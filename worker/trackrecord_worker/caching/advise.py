@@ -32,15 +32,11 @@ from trackrecord.resources.prompt_documents.advice import (
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
-from trackrecord.store.advice.effect import (
-    USUAL_HOLDOUT,
-    begin_holdout,
-    is_holdout_due,
-)
+from trackrecord.store.advice.effect import USUAL_HOLDOUT, begin_holdout, is_holdout_due
 from trackrecord.store.advice.worker_counts import count_stamp, write_counts
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord_capture.sources.tool_words import own_tool_names
+from trackrecord_capture.sources.register import own_tool_names
 
 from .seen_documents import ProjectRevisions, SeenDocuments
 

@@ -171,17 +171,15 @@ class BatchSize:
         most: maximum number of entries in a batch.
         most_bytes: target total size of the bodies in one batch, in bytes.
         largest_body: the size of the largest body, in bytes.
+
+    Attributes:
+        next: the number of entries that the next batch should hold.
     """
 
     def __init__(self, most: int, most_bytes: int, largest_body: int) -> None:
         self._most = most
         self._most_bytes = most_bytes
-        self._next = self._within(most_bytes // largest_body)
-
-    @property
-    def next(self) -> int:
-        """The number of entries that the next batch should hold."""
-        return self._next
+        self.next = self._within(most_bytes // largest_body)
 
     def note(self, entries: Sequence[Entry]) -> None:
         """Take account of the batch that was just read."""
@@ -189,7 +187,7 @@ class BatchSize:
             return
         size = sum(len(fields.get(b"body", b"")) for _, fields in entries if fields)
         fitting = self._most_bytes * len(entries) // max(1, size)
-        self._next = self._within(min(fitting, self._next * _GROWTH))
+        self.next = self._within(min(fitting, self.next * _GROWTH))
 
     def _within(self, count: int) -> int:
         return max(1, min(self._most, count))

@@ -89,6 +89,10 @@ class DecodedEntry(msgspec.Struct, Generic[Report], frozen=True, gc=False):
     entry: ReceivedEntry
     report: Report
 
+    def id_of(self, kind: ForgottenKind) -> str:
+        """Return the id of a report of this kind; without one of its own, that of its entry."""
+        return getattr(self.report, f"{kind}_id") or self.entry.default_id
+
 
 @dataclass(frozen=True)
 class IntakeContext:
@@ -187,13 +191,12 @@ def without_forgotten(
     connection: Connection,
     kind: ForgottenKind,
     decoded: Sequence[DecodedEntry[NamedReport]],
-    id_of: Callable[[DecodedEntry[NamedReport]], str],
 ) -> list[DecodedEntry[NamedReport]]:
     """Leave out the reports that a person has forgotten.
 
     Until the transaction ends, none of the projects is forgotten.
     """
-    named = [((each.report.project, id_of(each)), each) for each in decoded]
+    named = [((each.report.project, each.id_of(kind)), each) for each in decoded]
     share_projects(connection, {project for (project, _), _ in named})
     forgotten = forgotten_among(connection, kind, {name for name, _ in named})
     return [each for name, each in named if name not in forgotten]

@@ -62,7 +62,7 @@ def _take_in_memory(
     result = IntakeResult()
     for project, group in by_project(decoded):
         with writing_entries(context.engine, "memories") as connection:
-            known = without_forgotten(connection, "memory", group, _id_of_memory)
+            known = without_forgotten(connection, "memory", group)
             if not known:
                 continue
             project_id = ensure_projects(connection, [project])[project]
@@ -72,10 +72,6 @@ def _take_in_memory(
                     result.refused.append(each.entry.refused(reason))
         result.projects.add(project)
     return result
-
-
-def _id_of_memory(decoded: DecodedEntry[MemoryBody]) -> str:
-    return decoded.report.memory_id or decoded.entry.default_id
 
 
 def _remember(
@@ -92,7 +88,7 @@ def _remember(
                 connection,
                 project_id,
                 memory.text,
-                memory_id=_id_of_memory(decoded),
+                memory_id=decoded.id_of("memory"),
                 rules=rules,
                 now=decoded.entry.received_at,
                 source=memory.source,
@@ -108,6 +104,7 @@ MEMORY = EntryKind("memory", _decode_memory, _take_in_memory)
 
 class _ProjectFeedback(NamedTuple):
     project: str
+    feedback_id: str
     given: GivenFeedback
 
 
@@ -119,7 +116,7 @@ def _decode_feedback(body: bytes, entry: ReceivedEntry, context: IntakeContext) 
         feedback_id=entry.default_id,
         received_at=entry.received_at,
     )
-    return _ProjectFeedback(feedback.project, given)
+    return _ProjectFeedback(feedback.project, given.feedback_id, given)
 
 
 def _take_in_feedback(
@@ -129,7 +126,7 @@ def _take_in_feedback(
     result = IntakeResult()
     for project, group in by_project(decoded):
         with writing_entries(context.engine, "feedback") as connection:
-            known = without_forgotten(connection, "feedback", group, _id_of_feedback)
+            known = without_forgotten(connection, "feedback", group)
             if not known:
                 continue
             project_id = ensure_projects(connection, [project])[project]
@@ -140,10 +137,6 @@ def _take_in_feedback(
         if counted:
             result.projects.add(project)
     return result
-
-
-def _id_of_feedback(decoded: DecodedEntry[_ProjectFeedback]) -> str:
-    return decoded.report.given.feedback_id
 
 
 FEEDBACK = EntryKind("feedback", _decode_feedback, _take_in_feedback)
@@ -235,18 +228,14 @@ def _take_in_exposure(
     """Record exposures in one transaction; then recall the memories in them."""
     with writing_entries(context.engine, "exposures") as connection:
         received = [
-            ReceivedExposure(each.report, _id_of_exposure(each), each.entry.received_at)
-            for each in without_forgotten(connection, "exposure", decoded, _id_of_exposure)
+            ReceivedExposure(each.report, each.id_of("exposure"), each.entry.received_at)
+            for each in without_forgotten(connection, "exposure", decoded)
         ]
         projects = {each.body.project for each in received}
         record_exposures(connection, ensure_projects(connection, projects), received)
     for project, group in by_project(decoded):
         note_recalls(project, _memories(group), context)
     return IntakeResult()
-
-
-def _id_of_exposure(decoded: DecodedEntry[ExposureBody]) -> str:
-    return decoded.report.exposure_id or decoded.entry.default_id
 
 
 def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[PromptRecall]:
@@ -258,7 +247,7 @@ def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[PromptR
         for entry in exposure.entries:
             if entry.startswith(entry_ids.MEMORY):
                 name = entry.removeprefix(entry_ids.MEMORY)
-                yield PromptRecall(name, moment, received_at, _id_of_exposure(each))
+                yield PromptRecall(name, moment, received_at, each.id_of("exposure"))
 
 
 EXPOSURE = EntryKind("exposure", _decoding(decode_exposure), _take_in_exposure)
@@ -269,16 +258,12 @@ def _take_in_hint(
 ) -> IntakeResult:
     with writing_entries(context.engine, "hints") as connection:
         received = [
-            ReceivedHint(each.report, _id_of_hint(each), each.entry.received_at)
-            for each in without_forgotten(connection, "hint", decoded, _id_of_hint)
+            ReceivedHint(each.report, each.id_of("hint"), each.entry.received_at)
+            for each in without_forgotten(connection, "hint", decoded)
         ]
         projects = {each.body.project for each in received}
         record_hints(connection, ensure_projects(connection, projects), received)
     return IntakeResult()
-
-
-def _id_of_hint(decoded: DecodedEntry[HintBody]) -> str:
-    return decoded.report.hint_id or decoded.entry.default_id
 
 
 HINT = EntryKind("hint", _decoding(decode_hint), _take_in_hint)

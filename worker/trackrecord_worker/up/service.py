@@ -17,24 +17,7 @@ _HOME_VARIABLE: Final = "TRACKRECORD_HOME"
 _OURS: Final = "Written by `trackrecord install --service`."
 _LINGERING: Final = Path("/var/lib/systemd/linger")
 _TIMEOUT_S: Final = 60.0
-_UNIT: Final = """\
-# {ours}
-[Unit]
-Description=trackrecord
-
-[Service]
-Environment={environment}
-ExecStart={command}
-# SIGTERM for `up` alone: it stops the HTTP server, the worker and Redis in this order.
-KillMode=mixed
-TimeoutStopSec=90
-Restart=on-failure
-# Another `up` may hold the home: it is waited for.
-RestartSec=30
-
-[Install]
-WantedBy=default.target
-"""
+_UNIT: Final = Path(__file__).with_name("trackrecord.service")
 
 
 class Service(NamedTuple):
@@ -97,15 +80,15 @@ def unseen_settings() -> list[str]:
     )
 
 
-def ends_with_login(platform: str = sys.platform) -> bool:
+def ends_with_login() -> bool:
     """Return whether services of this user end with the last login."""
-    return platform != "darwin" and not (_LINGERING / getpass.getuser()).exists()
+    return sys.platform != "darwin" and not (_LINGERING / getpass.getuser()).exists()
 
 
 def _of_systemd(name: str, home: Path) -> Service:
     configured = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     command = python_command("trackrecord_cli", "up")
-    text = _UNIT.format(
+    text = _UNIT.read_text(encoding="utf-8").format(
         ours=_OURS,
         environment=" ".join(_quoted("=".join(each)) for each in _environment(home).items()),
         # A dollar sign is a variable there, and only there.

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 from typing import Final
 
 from .child_lifetime import end_with
@@ -18,6 +19,8 @@ _COLLECT_AFTER = 50_000
 # would colour tracebacks, redis-py would count its calls. It is a tenth of a process's memory.
 _UNUSED: Final = ("rich", "opentelemetry")
 _USERS: Final = ("structlog", "redis")
+# Likewise the shell that Celery's command line offers to open.
+_SHELL: Final = "click_repl"
 
 
 def main() -> None:
@@ -29,6 +32,8 @@ def main() -> None:
     with _without(_UNUSED):
         for name in _USERS:
             import_module(name)
+    shell = sys.modules[_SHELL] = ModuleType(_SHELL)
+    vars(shell)["register_repl"] = lambda _group: None
     # After the first line: importing Celery takes a second.
     runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 

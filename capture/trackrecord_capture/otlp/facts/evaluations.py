@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...tables import Tables
 from ..encodings.span import LogRecord, Span
 from .fact import SpanScore, bounded
 from .values import as_flag, as_number, as_text, seconds_of
@@ -11,32 +12,11 @@ EVENT: Final = "gen_ai.evaluation.result"
 _SAYS_CHARS: Final = 1000
 _NAME_CHARS: Final = 200
 _MOST: Final = 50
-_GOOD: Final = frozenset(
-    {
-        "pass", "passed", "correct", "success", "succeeded", "successful", "good", "true", "yes",
-        "resolved", "accepted", "approved", "thumbs_up", "thumbs up", "positive", "factual",
-        "complete", "completed",
-    }
-)  # fmt: skip
-_BAD: Final = frozenset(
-    {
-        "fail", "failed", "incorrect", "failure", "wrong", "bad", "false", "no", "unresolved",
-        "rejected", "thumbs_down", "thumbs down", "negative", "hallucinated", "incomplete",
-    }
-)  # fmt: skip
-# Of these, "true" and "yes" are bad news.
-_FAULTS: Final = (
-    "bias", "error", "fail", "hallucinat", "harm", "jailbreak", "leak", "refus", "toxic",
-)  # fmt: skip
-# Where OpenInference keeps scores in the attributes of a span, and what they are about.
-_FLATTENED: Final = (
-    ("annotations", "annotation"),
-    ("evaluations", "evaluation"),
-    ("trace.annotations", "annotation"),
-    ("trace.evaluations", "evaluation"),
-    ("session.annotations", "annotation"),
-    ("session.evaluations", "evaluation"),
-)
+_TABLES: Final = Tables(__file__)
+_GOOD: Final = _TABLES.phrases("good")
+_BAD: Final = _TABLES.phrases("bad")
+_FAULTS: Final = _TABLES.in_order("faults")
+_FLATTENED: Final = _TABLES.read("flattened", dict[str, str])
 
 
 def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
@@ -46,7 +26,7 @@ def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
         for event in span.events
         if event.name == EVENT
     ]
-    for prefix, term in _FLATTENED:
+    for prefix, term in _FLATTENED.items():
         if f"{prefix}.0.{term}.name" in span.attributes or prefix in span.attributes:
             found += _flattened(span, prefix, term)
     if "gen_ai.evaluation.name" in span.attributes:

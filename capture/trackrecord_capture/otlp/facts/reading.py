@@ -293,7 +293,7 @@ def _exit_code(attributes: Mapping[str, Any]) -> int | None:
 
 
 def _failed(attributes: Mapping[str, Any]) -> bool | None:
-    for name, words in vocabulary.FAILED:
+    for name, words in vocabulary.FAILED.items():
         value = attributes.get(name)
         if value is not None:
             return as_text(value).lower() in words

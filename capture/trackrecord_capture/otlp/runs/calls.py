@@ -15,18 +15,7 @@ from ..facts.vocabulary import SpanKind
 
 # Wrappers around what the tool was given: LangChain's callback, smolagents' forwarded call.
 _INPUTS: Final = ("input_str", "inputs", "input")
-_SHELLS: Final = frozenset({
-    "bash", "exec_command", "execute_bash", "execute_command", "execute_shell", "local_shell",
-    "powershell", "run_bash", "run_command", "run_in_terminal", "run_shell", "run_shell_command",
-    "run_terminal_cmd", "sh", "shell", "shell_command", "shell_tool", "terminal", "zsh",
-})  # fmt: skip
 _COMMANDS: Final = ("command", "cmd", "commands", "script", "input")
-_EDITORS: Final = frozenset({
-    "apply_diff", "apply_patch", "create_file", "edit", "edit_file", "insert_edit_into_file",
-    "multiedit", "notebookedit", "patch", "replace_in_file", "search_replace", "str_replace",
-    "str_replace_based_edit_tool", "str_replace_editor", "update_file", "write", "write_file",
-    "write_to_file",
-})  # fmt: skip
 _PATHS: Final = ("file_path", "path", "filename", "file", "filepath", "filePath", "target_file")
 _READS: Final = frozenset({"view", "read"})
 
@@ -57,7 +46,7 @@ def _unwrapped(value: Any) -> Any:  # noqa: ANN401 - as above
 
 def command_in(tool: str, arguments: object) -> str:
     """Return the command line of a shell call; "" if the tool is not a shell."""
-    if _plain(tool) not in _SHELLS:
+    if _plain(tool) not in vocabulary.SHELLS:
         return ""
     if isinstance(arguments, str):
         return arguments
@@ -80,7 +69,7 @@ def _in_one_line(words: list[str]) -> str:
 
 def edits_in(tool: str, arguments: object) -> tuple[str, ...]:
     """Return the files that a call of an editing tool changes."""
-    if _plain(tool) not in _EDITORS or not isinstance(arguments, Mapping):
+    if _plain(tool) not in vocabulary.EDITORS or not isinstance(arguments, Mapping):
         return ()
     if arguments.get("command") in _READS:
         return ()

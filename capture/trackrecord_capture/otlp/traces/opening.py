@@ -36,9 +36,8 @@ from ...history.reading import OutcomeOf
 from ...history.sink import Sink, SpoolingSink
 from ...outcome import outcome_of
 from ...projects import run_projects
-from ...sources.register import agent_names, agent_of
+from ...sources.register import agent_names, agent_of, tool_words
 from ...sources.source import RecordedPrompt
-from ...sources.tool_words import tool_words
 from ..encodings.receiver import Full
 from ..encodings.span import LogRecord, Span
 from ..facts.fact import Fact

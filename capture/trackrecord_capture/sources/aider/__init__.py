@@ -179,7 +179,7 @@ AGENT: Final = CodingAgent(
         name=_NAME,
         pattern=_FILE,
         # A history lies in its repository.
-        folders=lambda: (Path.cwd() / _FILE,),
+        homes=lambda: (Path.cwd() / _FILE,),
         read_log=_read,
     ),
     tools=TOOLS,

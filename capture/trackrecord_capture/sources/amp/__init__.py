@@ -103,7 +103,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="threads/T-*.json",
-        folders=lambda: (data_folder("amp") / "threads",),
+        homes=lambda: (data_folder("amp") / "threads",),
         read_log=reading_with(_Thread, _NAME, TOOLS),
         below="T-*.json",
     ),

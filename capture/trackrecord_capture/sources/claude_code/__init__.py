@@ -52,7 +52,7 @@ def _servers() -> Path:
 
 AGENT: Final = CodingAgent(
     label="Claude Code",
-    source=LogFiles(name=NAME, pattern="*.jsonl", folders=_homes, read_log=read_transcript),
+    source=LogFiles(name=NAME, pattern="*.jsonl", homes=_homes, read_log=read_transcript),
     tools=TOOLS,
     tried="2.1.332",
     # Not a plugin of a marketplace: a plugin is copied into a cache and would go on with an old

@@ -20,15 +20,7 @@ from ..sub_agents import with_calls_of_sub_agent
 from .calls import NAME, TOOLS, end_sub_agent, take_call, take_result
 from .records import Record, blocks_of, id_of, key_of, moment_of
 from .tree import RecordTree, TranscriptRun
-from .words import (
-    ended_call,
-    is_interruption,
-    is_prompt,
-    printed_in,
-    said_in,
-    takes_back,
-    typed_in,
-)
+from .words import ended_call, is_interruption, is_prompt, printed_in, said_in, takes_back, typed_in
 
 # How many runs can be taken back after the next prompt has come.
 _MOST_RECENT: Final = 8

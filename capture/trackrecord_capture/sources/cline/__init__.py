@@ -114,7 +114,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="*.messages.json",
-        folders=lambda: (_folder() / "data/sessions",),
+        homes=lambda: (_folder() / "data/sessions",),
         read_log=reading_with(_Session, _NAME, TOOLS),
     ),
     tools=TOOLS,

@@ -16,14 +16,7 @@ from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_sub_agents
 from .calls import TOOLS
 from .installation import HOME_VARIABLE, NAME, CodexHooks
-from .thread import (
-    RolloutRecord,
-    Thread,
-    decode_record,
-    first_record,
-    made_at,
-    read_thread,
-)
+from .thread import RolloutRecord, Thread, decode_record, first_record, made_at, read_thread
 from .turns import Turns
 
 # Kinds of lines of which nothing is used: most of a rollout's bytes.
@@ -123,7 +116,7 @@ def _homes() -> Sequence[Path]:
 _ROLLOUTS: Final = LogFiles(
     name=NAME,
     pattern="rollout-*.jsonl*",
-    folders=_homes,
+    homes=_homes,
     read_log=read_rollout,
     is_session=lambda path: path.suffix in (".jsonl", ".zst"),
     begins_with_time=True,

@@ -97,7 +97,21 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
         Older rollouts name only the thread: its own rollout says in which turn it was.
         """
-        return _parent_run(self.path, self.parent, self.id) if self.parent else ""
+        if not _THREAD_ID.fullmatch(self.parent):
+            return ""
+        wanted, turn = self.id.encode(), b""
+        for rollout in _rollouts_of_folder(self.path, self.parent):
+            try:
+                for line in read_lines(rollout):
+                    text = line.text or b""
+                    if b'"turn_context"' in text[:200] or b'"task_started"' in text[:200]:
+                        found = _TURN_ID.search(text)
+                        turn = found[1] if found else turn
+                    elif turn and wanted in text:
+                        return run_outcome_id("codex", self.parent, turn.decode())
+            except OSError:
+                continue
+        return ""
 
 
 def read_thread(path: Path, record: RolloutRecord) -> Thread:
@@ -163,25 +177,6 @@ def made_at(some_id: str) -> float | None:
     except ValueError:
         return None
     return (parsed.int >> 80) / 1000 if parsed.version == _UUID_VERSION_OF_TIME else None
-
-
-def _parent_run(path: Path, parent: str, thread_id: str) -> str:
-    """Return the outcome_id of the turn in which another thread started this one; "" if unknown."""
-    if not _THREAD_ID.fullmatch(parent):
-        return ""
-    wanted, turn = thread_id.encode(), b""
-    for rollout in _rollouts_of_folder(path, parent):
-        try:
-            for line in read_lines(rollout):
-                text = line.text or b""
-                if b'"turn_context"' in text[:200] or b'"task_started"' in text[:200]:
-                    found = _TURN_ID.search(text)
-                    turn = found[1] if found else turn
-                elif turn and wanted in text:
-                    return run_outcome_id("codex", parent, turn.decode())
-        except OSError:
-            continue
-    return ""
 
 
 def _rollouts_of_folder(path: Path, thread: str) -> list[Path]:

@@ -118,7 +118,7 @@ class Turns:
             self._event(payload, start, at)
         if self._has_ended:
             self.chat.end(None)
-        elif not self.chat.is_over:
+        elif not self.chat.turn.is_over:
             self.chat.turn.touch(at)
 
     def lose(self, *, is_record: bool) -> None:
@@ -133,7 +133,7 @@ class Turns:
 
     def _begin(self, turn_id: str, start: int, at: float | None) -> None:
         """Begin a turn that Codex marks, unless it has begun already."""
-        if not turn_id or self.chat.prompt == turn_id or turn_id in self._joined:
+        if not turn_id or self.chat.turn.prompt == turn_id or turn_id in self._joined:
             return
         self._inherits = self._thread.is_inherited(turn_id)
         if not self._inherits:
@@ -147,16 +147,16 @@ class Turns:
 
     def _ask(self, words: str, start: int, at: float | None) -> None:
         """Take a person's words: of the turn that has begun, else they begin one."""
-        chat = self.chat
+        chat, turn = self.chat, self.chat.turn
         if not words or self._inherits:
             return
-        is_new = not chat.prompt or chat.has_calls or chat.is_over or chat.words not in ("", words)
-        if is_new and not (self._is_marked and not chat.is_over):
+        is_new = not turn.prompt or turn.calls or turn.is_over or turn.words not in ("", words)
+        if is_new and not (self._is_marked and not turn.is_over):
             self._next(f"at-{start}", start, at, is_marked=False)
-        if not chat.words:
-            begun = chat.prompt
+        if not chat.turn.words:
+            begun = chat.turn.prompt
             chat.ask(words, at, start=start)
-            if chat.prompt != begun:  # it only goes on with the turn before
+            if chat.turn.prompt != begun:  # it only goes on with the turn before
                 self._joined.add(begun)
                 self._forget_turn()
 
@@ -167,7 +167,7 @@ class Turns:
                 self._ask(_words_in(payload.get("content")), start, at)
             else:
                 self._awaits_answer = False
-                self.chat.say(None, is_last=self.chat.is_over)
+                self.chat.say(None, is_last=self.chat.turn.is_over)
         elif self._inherits:
             return
         elif kind in _CALLS:
@@ -294,7 +294,7 @@ class Turns:
         total, last = info.get("total_token_usage"), as_object(info.get("last_token_usage"))
         if isinstance(total, dict):
             own = {name: _less(total, last, name) for name in total}
-            before = self._tokens_before.setdefault(self.chat.prompt, own)
+            before = self._tokens_before.setdefault(self.chat.turn.prompt, own)
             used = (max(0, _less(total, before, n)) for n in ("input_tokens", "output_tokens"))
             self.chat.count("all", *used)
 
@@ -309,7 +309,7 @@ class Turns:
         item = as_object(payload.get("item"))
         kind = as_text(item.get("type"))
         if kind == "UserMessage":
-            if self.chat.prompt and not self.chat.words:
+            if self.chat.turn.prompt and not self.chat.turn.words:
                 self.chat.ask(_words_in(item.get("content")), at, start=0)
         elif (end := _ITEMS.get(kind)) is not None:
             end(self, str(item.get("id", "")), item, at)

@@ -146,7 +146,7 @@ AGENT: Final = CodingAgent(
     source=Databases(
         name=_NAME,
         pattern=".crush/crush.db",
-        folders=_homes,
+        homes=_homes,
         paths_in=lambda place: (place / _FILE, place / ".crush" / _FILE),
         read_log=_read,
     ),

@@ -100,7 +100,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="agent-transcripts/*/*.jsonl",
-        folders=lambda: (Path.home() / ".cursor" / "projects",),
+        homes=lambda: (Path.home() / ".cursor" / "projects",),
         read_log=reading_with(_Transcript, _NAME, TOOLS),
     ),
     tools=TOOLS,

@@ -133,7 +133,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="chats/session-*.json*",
-        folders=lambda: (_folder() / "tmp",),
+        homes=lambda: (_folder() / "tmp",),
         read_log=reading_with(_Chat, _NAME, TOOLS),
     ),
     tools=TOOLS,

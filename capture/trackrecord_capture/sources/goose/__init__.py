@@ -169,7 +169,7 @@ AGENT: Final = CodingAgent(
     source=Databases(
         name=_NAME,
         pattern="goose/sessions/sessions.db",
-        folders=lambda: (_folder(),),
+        homes=lambda: (_folder(),),
         paths_in=lambda place: (place / "sessions.db",),
         read_log=_read,
     ),

@@ -157,7 +157,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="wire.jsonl",
-        folders=_folders,
+        homes=_folders,
         read_log=reading_with(_Wire, _NAME, TOOLS),
     ),
     tools=TOOLS,

@@ -36,7 +36,7 @@ AGENT: Final = CodingAgent(
     source=Databases(
         name=NAME,
         pattern=_PATTERN,
-        folders=lambda: (data_folder("opencode"),),
+        homes=lambda: (data_folder("opencode"),),
         paths_in=lambda place: place.glob(_PATTERN),
         read_log=read_database,
     ),

@@ -18,12 +18,7 @@ from ..databases import open_read_only
 from ..json_values import object_from
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from ..sub_agents import with_calls_of_sub_agent
-from .records import (
-    Record,
-    Session,
-    StoredMessage,
-    whole_message_in,
-)
+from .records import Record, Session, StoredMessage, whole_message_in
 from .runs import NAME, exchanges, runs_of
 
 _READABLE: Final = frozenset(

@@ -103,7 +103,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern="sessions/--*--/*_*.jsonl",
-        folders=lambda: (_folder() / "sessions",),
+        homes=lambda: (_folder() / "sessions",),
         read_log=reading_with(_Session, _NAME, TOOLS),
         below="--*--/*_*.jsonl",
     ),

@@ -104,7 +104,7 @@ AGENT: Final = CodingAgent(
     source=LogFiles(
         name=_NAME,
         pattern=".qwen/projects/*/chats/*.jsonl",
-        folders=lambda: (_folder() / "projects",),
+        homes=lambda: (_folder() / "projects",),
         read_log=reading_with(_Chat, _NAME, TOOLS),
         below="chats/*.jsonl",
     ),

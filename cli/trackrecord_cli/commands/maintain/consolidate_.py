@@ -84,7 +84,7 @@ def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
         UnknownProject: nothing is on record for the project.
     """
     row = project_row(connection, project)
-    runs = read_runs(connection, ConsolidationRun, row, limit=None)
+    runs = (ConsolidationRun(project=project, **each) for each in read_runs(connection, row))
     return ConsolidationRuns(project, tuple(runs))
 
 

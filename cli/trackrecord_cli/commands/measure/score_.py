@@ -9,8 +9,8 @@ import click
 from trackrecord.learning.outcomes.scoring import reasoning
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import STRATEGY, scorer_of
-from trackrecord_producers.importers.jsonl import read_outcomes
-from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
+from trackrecord_producers.importers.jsonl import BadLine, read_outcomes
+from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
 from ...access import settings_for
 from ...arguments.options import json_option, project_option

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from trackrecord.store.transfer.importing import ImportedProject
-    from trackrecord_producers.importers.jsonl import Imported, Rejected
+    from trackrecord_producers.importers.jsonl import BadLine, Imported
 
 
 def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool) -> int:
@@ -199,8 +199,8 @@ def _import_files(
 
 
 def _counted(
-    records: Iterable[Imported | Rejected], progress: Progress, shown: TaskID
-) -> Iterator[Imported | Rejected]:
+    records: Iterable[Imported | BadLine], progress: Progress, shown: TaskID
+) -> Iterator[Imported | BadLine]:
     for record in records:
         progress.advance(shown)
         yield record

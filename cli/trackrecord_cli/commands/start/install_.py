@@ -26,7 +26,7 @@ from ...output.planning import show_note, show_plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trackrecord_capture.agents.known import Agent
+    from trackrecord_capture.agents.plan import Installation
 
 _NO = 1
 
@@ -125,7 +125,7 @@ def command(
 
 
 def _install(
-    agent: Agent, home: Path, asked: dict[str, bool | None], is_done: bool, with_lines: bool
+    agent: Installation, home: Path, asked: dict[str, bool | None], is_done: bool, with_lines: bool
 ) -> bool:
     """Install for one agent, or show what would be; return whether its files allow it."""
     try:

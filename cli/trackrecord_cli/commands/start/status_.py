@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,79 +21,58 @@ if TYPE_CHECKING:
     from trackrecord.resources.operation.status import StatusAnswer
 
 
-class StatusLine(NamedTuple):
-    """One line: a label, and what is so."""
-
-    name: str
-    value: str
-
-
-def places(status: StatusAnswer, cost: str) -> list[StatusLine]:
-    """Return where everything is kept, and what the running `up` costs."""
-    return [
-        StatusLine("version", status.version),
-        StatusLine("home", status.home or ""),
-        StatusLine("Redis", status.redis or ""),
-        StatusLine("database", status.database or ""),
-        StatusLine("up", cost),
-    ]
-
-
-def flow(status: StatusAnswer) -> list[StatusLine]:
-    """Return how outcomes flow."""
+def _lines(status: StatusAnswer, cost: str) -> dict[str, str]:
+    """Return what is so, by label: where everything is kept, how outcomes flow, what is learnt."""
     age = "none" if status.oldest_waiting_s is None else _age(status.oldest_waiting_s)
-    return [
-        StatusLine("workers", str(status.workers)),
-        StatusLine("waiting in the stream", f"{status.waiting:,}"),
-        StatusLine("being learnt", f"{status.pending:,}"),
-        StatusLine("oldest of them", age),
-        StatusLine("in the spool", f"{status.spooled:,}"),
-        StatusLine("dead letters", f"{status.dead_letters:,}"),
-    ]
-
-
-def learnt(status: StatusAnswer) -> list[StatusLine]:
-    """Return what has been learnt."""
     judged = status.outcomes - status.without_verdict
     # A rate of a few says nothing of the others.
     share = f" ({status.successes / judged:.0%})" if 2 * judged >= max(1, status.outcomes) else ""
     cached = "never computed" if status.cache_age_s is None else f"{_age(status.cache_age_s)} old"
-    return [
-        StatusLine("outcomes", f"{status.outcomes:,}"),
-        StatusLine("successful", f"{status.successes:,} of {judged:,} with a verdict{share}"),
-        StatusLine("without a verdict", f"{status.without_verdict:,}"),
-        StatusLine("patterns", f"{status.patterns:,}"),
-        StatusLine("anti-patterns", f"{status.anti_patterns:,}"),
-        StatusLine("procedures", f"{status.signatures:,}"),
-        StatusLine("competence records", f"{status.competences:,}"),
-        StatusLine("memories", f"{status.memories:,}"),
-        StatusLine("episodes to consolidate", f"{status.waiting_episodes:,}"),
-        StatusLine("projects to rebuild", ", ".join(status.rebuild_due) or "none"),
-        StatusLine("last learnt", iso(status.last_learnt) or "never"),
-        StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
-        StatusLine("rankings", cached),
-        _disk(status.bytes or {"total": 0}),
-        _defects(status.standing_defects),
-        StatusLine("effect of advice", status.effect),
-    ]
+    return {
+        "version": status.version,
+        "home": status.home or "",
+        "Redis": status.redis or "",
+        "database": status.database or "",
+        "up": cost,
+        "workers": str(status.workers),
+        "waiting in the stream": f"{status.waiting:,}",
+        "being learnt": f"{status.pending:,}",
+        "oldest of them": age,
+        "in the spool": f"{status.spooled:,}",
+        "dead letters": f"{status.dead_letters:,}",
+        "outcomes": f"{status.outcomes:,}",
+        "successful": f"{status.successes:,} of {judged:,} with a verdict{share}",
+        "without a verdict": f"{status.without_verdict:,}",
+        "patterns": f"{status.patterns:,}",
+        "anti-patterns": f"{status.anti_patterns:,}",
+        "procedures": f"{status.signatures:,}",
+        "competence records": f"{status.competences:,}",
+        "memories": f"{status.memories:,}",
+        "episodes to consolidate": f"{status.waiting_episodes:,}",
+        "projects to rebuild": ", ".join(status.rebuild_due) or "none",
+        "last learnt": iso(status.last_learnt) or "never",
+        "last consolidation": iso(status.last_consolidation) or "never",
+        "rankings": cached,
+        "disk": _disk(status.bytes or {"total": 0}),
+        "standing defects": _defects(status.standing_defects),
+        "effect of advice": status.effect,
+    }
 
 
-def _defects(standing: Sequence[str]) -> StatusLine:
-    """Return the line of the longest standing defect, and of the number of the others."""
-    if not standing:
-        return StatusLine("standing defects", "none")
+def _defects(standing: Sequence[str]) -> str:
+    """Return the longest standing defect, and the number of the others."""
     others = f"; {len(standing) - 1} more (`trackrecord commands list`)" if standing[1:] else ""
-    return StatusLine("standing defects", f"{standing[0]}{others}")
+    return f"{standing[0]}{others}" if standing else "none"
 
 
 _MOST_KINDS = 5
 
 
-def _disk(sizes: Mapping[str, int]) -> StatusLine:
-    """Return the line of the database's bytes, with the largest kinds of rows."""
+def _disk(sizes: Mapping[str, int]) -> str:
+    """Return the database's bytes, with the largest kinds of rows."""
     kinds = [f"{kind} {_mb(size)}" for kind, size in sizes.items() if kind != "total"]
     of_these = f": {', '.join(kinds[:_MOST_KINDS])}" if kinds else ""
-    return StatusLine("disk", f"{_mb(sizes['total'])} MB{of_these}")
+    return f"{_mb(sizes['total'])} MB{of_these}"
 
 
 def _mb(size: int) -> str:
@@ -141,7 +120,7 @@ def _print(status: StatusAnswer) -> None:
 
     cost = _cost(status)
     if on_terminal():
-        print_lines([*places(status, cost), *flow(status), *learnt(status)])
+        print_lines(_lines(status, cost).items())
     else:
         fields = status.to_document() | {
             "rebuild_due": ", ".join(status.rebuild_due) or "no",

@@ -49,7 +49,7 @@ def stacked(days: Sequence[Stack], title: str) -> Markup:
         _column(each, number * step, step, highest) for number, each in enumerate(days)
     )
     labels = _ends([each.label for each in days])
-    return _plot(title, columns, ("0", _number(highest)), labels)
+    return _plot(title, columns, highest, labels)
 
 
 def _column(day: Stack, left: float, step: float, highest: int) -> Markup:
@@ -90,10 +90,7 @@ def bar(value: float | None, low: float | None = None, high: float | None = None
         ends = [_BAR_WIDTH * _within(each) for each in (low, high)]
         shapes.append(_line("whisker", ends[0], 6, ends[1], 6))
         shapes += [_line("whisker", end, 2, end, 10) for end in ends]
-    return Markup(
-        '<svg class="bar" aria-hidden="true" viewBox="0 0 {:.0f} 12" preserveAspectRatio="none">'
-        "{}</svg>"
-    ).format(_BAR_WIDTH, Markup("").join(shapes))
+    return _cell(shapes)
 
 
 def difference(value: float | None, low: float | None, high: float | None) -> Markup:
@@ -110,6 +107,10 @@ def difference(value: float | None, low: float | None, high: float | None) -> Ma
         *(_line("whisker", end, 3, end, 9) for end in ends),
         _rectangle("fill-line", _middle(value) - 2, 2, 4, 8),
     ]
+    return _cell(shapes)
+
+
+def _cell(shapes: Sequence[Markup]) -> Markup:
     return Markup(
         '<svg class="bar" aria-hidden="true" viewBox="0 0 {:.0f} 12" preserveAspectRatio="none">'
         "{}</svg>"
@@ -120,21 +121,14 @@ def _middle(value: float) -> float:
     return _BAR_WIDTH * (0.5 + max(-0.5, min(0.5, value)))
 
 
-def _plot(title: str, shapes: Markup, scale: tuple[str, str], labels: Sequence[str]) -> Markup:
+def _plot(title: str, shapes: Markup, highest: int, labels: Sequence[str]) -> Markup:
+    spans = Markup("").join(Markup("<span>{}</span>").format(each) for each in labels)
     return Markup(
-        '<div class="plot"><div class="plot-scale" aria-hidden="true"><span>{}</span><span>{}'
+        '<div class="plot"><div class="plot-scale" aria-hidden="true"><span>{}</span><span>0'
         '</span></div><svg role="img" aria-label="{}" viewBox="0 0 {:.0f} {:.0f}" '
         'preserveAspectRatio="none">{}</svg><div class="plot-labels" aria-hidden="true">{}</div>'
         "</div>"
-    ).format(
-        scale[1],
-        scale[0],
-        title,
-        _WIDTH,
-        _HEIGHT,
-        shapes,
-        Markup("").join(Markup("<span>{}</span>").format(each) for each in labels),
-    )
+    ).format(_number(highest), title, _WIDTH, _HEIGHT, shapes, spans)
 
 
 def _ends(labels: Sequence[str]) -> list[str]:

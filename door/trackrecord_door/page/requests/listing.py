@@ -19,7 +19,7 @@ class Listing(Generic[T]):
 
     Attributes:
         rows: what this page shows.
-        total: how many there are on all pages; None if nobody counted.
+        total: how many there are on all pages.
         first: the number of the first row, from 1 on.
         sort: the key that they are sorted by, with a "-" in front if downwards; None for the
             list's own order.
@@ -28,7 +28,7 @@ class Listing(Generic[T]):
     """
 
     rows: Sequence[T]
-    total: int | None
+    total: int
     first: int = 1
     sort: str | None = None
     before: str | None = None
@@ -47,7 +47,6 @@ def listed(
     keys: Mapping[str, Callable[[T], Any]],
     text: Callable[[T], str],
     search: bool = True,
-    rows: int = ROWS,
 ) -> Listing[T]:
     """Return the requested page of a list, by `q`, `sort` and `cursor`.
 
@@ -58,7 +57,6 @@ def listed(
         text: the text of an item that `q` is looked for in, whatever its case; of items that are
             equal otherwise it decides which comes first.
         search: whether `q` is looked for here, and not where the list comes from.
-        rows: how many a page has.
 
     Raises:
         InvalidRequest: it cannot be sorted so.
@@ -73,19 +71,16 @@ def listed(
         sorting = Sorting("rows", text, keys)
         found = sorting.sorted(found, sorting.order(sort))
     start = start_of(asked)
-    return page_of(asked, found[start : start + rows], len(found), rows=rows)
+    return page_of(asked, found[start : start + ROWS], len(found))
 
 
-def page_of(
-    asked: PageRequest, entries: Sequence[T], total: int, *, rows: int = ROWS
-) -> Listing[T]:
+def page_of(asked: PageRequest, entries: Sequence[T], total: int) -> Listing[T]:
     """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
 
     Args:
         asked: the query.
         entries: what the page shows.
         total: how many there are on all pages.
-        rows: how many a page has.
 
     Raises:
         InvalidCursor: no page begins there.
@@ -96,8 +91,8 @@ def page_of(
         total,
         start + 1,
         asked.text("sort"),
-        asked.link_with(cursor=max(0, start - rows) or None) if start else None,
-        asked.link_with(cursor=start + rows) if start + rows < total else None,
+        asked.link_with(cursor=max(0, start - ROWS) or None) if start else None,
+        asked.link_with(cursor=start + ROWS) if start + ROWS < total else None,
     )
 
 

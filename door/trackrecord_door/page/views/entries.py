@@ -115,38 +115,42 @@ def decision(
     said: Callable[[Any], str] = lambda decided: decided.in_words,
     *,
     whole: Callable[[PageRequest, str], str] = lambda _, given: given,
+    more: Callable[[Form], dict[str, Any]] = lambda _: {},
     reason: Literal["required", "optional", "none"] = "optional",
     erases: bool = False,
+    dangerous: bool = False,
 ) -> Callable[[PageRequest, Form], ConfirmedAction]:
     """Return the action of a page that is one call about one entry of a list.
 
     Args:
         path: of the list.
         call: does it.
-        question: asks for it; `{}` holds what it is about.
+        question: asks for it; `{}` holds what it is about, and then come further arguments.
         button: of the question.
         said: returns what became of it.
         whole: returns the id for which a text stands.
+        more: returns further arguments of the call.
         reason: whether one is asked for.
         erases: whether the entry is gone afterwards.
+        dangerous: whether it cannot easily be taken back.
     """
     is_signed = "by" in signature(call).parameters
 
     def action(asked: PageRequest, form: Form) -> ConfirmedAction:
-        some_id = whole(asked, form.text("id"))
+        some_id, given = whole(asked, form.text("id")), more(form)
 
         def do(by: str, why: str | None) -> str:
             signed = {"by": by, "reason": why} if is_signed else {}
-            return said(call(some_id, project=asked.project, **signed))
+            return said(call(some_id, project=asked.project, **given, **signed))
 
         return ConfirmedAction(
-            question.format(form.optional("text") or some_id),
+            question.format(form.optional("text") or some_id, *given.values()),
             button,
             do,
             asked.link_to(path, some_id),
             then=asked.link(path) if erases else None,
             reason=reason,
-            dangerous=erases,
+            dangerous=erases or dangerous,
         )
 
     return action

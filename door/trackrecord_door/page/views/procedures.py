@@ -1,9 +1,6 @@
 """Procedures: the competence records, each with how its runs went, and their revision."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.estimates.wording import sentence
@@ -14,20 +11,23 @@ from trackrecord.resources.experience.competences import (
     CompetenceRecord,
     competences_of,
     details_of,
-    revising,
+)
+from trackrecord.resources.experience.revise_competences import (
+    Revision,
+    contest_competence,
+    penalize_competence,
+    reinforce_competence,
+    retract_competence,
+    supersede_competence,
 )
 from trackrecord.resources.figures.explain import explained
 from trackrecord.resources.reports.record_runs import runs_behind_record
 
-from ..answering import ConfirmedAction, PageView
+from ..answering import PageView
 from ..requests.forms import Form
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import why
-
-if TYPE_CHECKING:
-    from trackrecord.learning.competences.record import Competence
-    from trackrecord.store.competences.revise import Reviser
+from .entries import decision, why
 
 _PATH: Final = "/procedures"
 _LONGEST_TITLE: Final = 300
@@ -96,100 +96,42 @@ def _what(action: str, version: int | None) -> str:
     return action if version is None else f"{action} (version {version})"
 
 
-def reinforce(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Raise a record's salience."""
-    record_id = form.text("id")
-    return _deed(
-        asked,
-        record_id,
-        f"Raise the salience of {record_id}, and start its ageing anew? Its success rate stays "
-        "what it is.",
-        "Reinforce it",
-        lambda reviser, whole: reviser.reinforce(whole(record_id)),
-    )
-
-
-def penalize(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Lower a record's salience."""
-    record_id, amount = form.text("id"), form.number("amount")
-    return _deed(
-        asked,
-        record_id,
-        f"Lower the salience of {record_id} by {amount:g}? Its success rate stays what it is.",
-        "Penalize it",
-        lambda reviser, whole: reviser.penalize(whole(record_id), amount),
-    )
-
-
-def contest(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Mark a record as contested, by another one or by named evidence."""
-    record_id = form.text("id")
+def _contested_by(form: Form) -> dict[str, str]:
     other, evidence = form.optional("other", most=128), form.optional("evidence")
     if (other is None) == (evidence is None):
         message = "name what contests it: either another record, or evidence"
         raise InvalidRequest(message)
-
-    def change(reviser: Reviser, whole: Callable[[str], str]) -> Competence:
-        if other is None:
-            return reviser.contest(whole(record_id), evidence or "", is_record=False)
-        return reviser.contest(whole(record_id), whole(other), is_record=True)
-
-    return _deed(
-        asked,
-        record_id,
-        f"Mark {record_id} as contested by {other or evidence}? It is still selected, and shown "
-        "as contested.",
-        "Contest it",
-        change,
-    )
+    return {"evidence": evidence or ""} if other is None else {"other_id": other}
 
 
-def retract(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Take a record out of selection."""
-    record_id = form.text("id")
-    return _deed(
-        asked,
-        record_id,
-        f"Take {record_id} out of selection? It is kept, with its history, and nothing brings it "
-        "back: new evidence is only counted.",
-        "Retract it",
-        lambda reviser, whole: reviser.retract(whole(record_id)),
-        dangerous=True,
-    )
+def _said(revision: Revision) -> str:
+    record = revision.records[0]
+    return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
 
 
-def supersede(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Put another record in a record's place."""
-    record_id, other = form.text("id"), form.text("other", most=128)
-    return _deed(
-        asked,
-        record_id,
-        f"Put {other} in the place of {record_id}, which is selected no longer?",
-        "Supersede it",
-        lambda reviser, whole: reviser.supersede(whole(record_id), whole(other))[0],
-        dangerous=True,
-    )
-
-
-def _deed(
-    asked: PageRequest,
-    record_id: str,
-    question: str,
-    button: str,
-    change: Callable[[Reviser, Callable[[str], str]], Competence],
-    *,
-    dangerous: bool = False,
-) -> ConfirmedAction:
-    def do(by: str, reason: str | None) -> str:
-        with revising(asked.project, by=by, reason=reason or "") as (reviser, whole):
-            record = change(reviser, whole)
-        return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
-
-    return ConfirmedAction(
-        question,
-        button,
-        do,
-        asked.link_to(_PATH, record_id),
-        reason="required",
-        dangerous=dangerous,
-    )
+reinforce: Final = decision(
+    _PATH, reinforce_competence,
+    "Raise the salience of {}, and start its ageing anew? Its success rate stays what it is.",
+    "Reinforce it", _said, reason="required",
+)  # fmt: skip
+penalize: Final = decision(
+    _PATH, penalize_competence,
+    "Lower the salience of {} by {:g}? Its success rate stays what it is.",
+    "Penalize it", _said, reason="required", more=lambda form: {"amount": form.number("amount")},
+)  # fmt: skip
+contest: Final = decision(
+    _PATH, contest_competence,
+    "Mark {} as contested by {}? It is still selected, and shown as contested.",
+    "Contest it", _said, reason="required", more=_contested_by,
+)  # fmt: skip
+retract: Final = decision(
+    _PATH, retract_competence,
+    "Take {} out of selection? It is kept, with its history, and nothing brings it back: new "
+    "evidence is only counted.",
+    "Retract it", _said, reason="required", dangerous=True,
+)  # fmt: skip
+supersede: Final = decision(
+    _PATH, supersede_competence, "Put {1} in the place of {0}, which is selected no longer?",
+    "Supersede it", _said, reason="required", dangerous=True,
+    more=lambda form: {"new": form.text("other", most=128)},
+)  # fmt: skip

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ...text.lazy_regex import compile_lazily
+
 # Of a longer text the beginning and the end are read.
 _LONGEST_READ: Final = 32 * 1024
 _GAP: Final = "…"
@@ -15,8 +17,8 @@ LONGEST_TEMPLATE: Final = 200
 # How much of a long line stands in front of what tells.
 _BEFORE: Final = 60
 
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_FRAMES: Final = re.compile(
+_ANSI: Final = compile_lazily(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_FRAMES: Final = compile_lazily(
     r"^(?:Traceback \(most recent call last\)|[ \t]+at \S|[ \t]+File \"|goroutine \d)", re.MULTILINE
 )
 _NAMED: Final = ("Error", "Exception", "Fault", "Failure", "Timeout", "Interrupt", "Exit")
@@ -34,22 +36,20 @@ class _Sign(NamedTuple):
 
 _RAISED_WORDS: Final = (*(name.lower() for name in _NAMED), "panic")
 # What was raised, with the name of its type.
-_RAISED: Final = _Sign(
-    re.compile(
-        r"^(?:E\s+|[^\w\s]{1,3}\s+|Caused\ by:\ |Uncaught\ |Exception\ in\ thread\ \S{1,80}\ )?"
-        rf"(?:[A-Za-z_$][\w$.]{{0,160}}?(?:{'|'.join(_NAMED)})\b(?=:|\s*$|\ \[)|panic:\ "
-        r"|thread\ \S{1,80}\ panicked\ )"
-    ),
-    _RAISED_WORDS,
+_RAISED_LINE: Final = (
+    r"^(?:E\s+|[^\w\s]{1,3}\s+|Caused\ by:\ |Uncaught\ |Exception\ in\ thread\ \S{1,80}\ )?"
+    rf"(?:[A-Za-z_$][\w$.]{{0,160}}?(?:{'|'.join(_NAMED)})\b(?=:|\s*$|\ \[)|panic:\ "
+    r"|thread\ \S{1,80}\ panicked\ )"
 )
+_RAISED: Final = _Sign(compile_lazily(_RAISED_LINE), _RAISED_WORDS)
 # The same where frames of a call stack are printed.
 _RAISED_IN_FRAMES: Final = _Sign(
-    re.compile(rf"{_RAISED.pattern.pattern}|^(?:Uncaught )?[Ee]rror: "), _RAISED_WORDS
+    compile_lazily(rf"{_RAISED_LINE}|^(?:Uncaught )?[Ee]rror: "), _RAISED_WORDS
 )
 # From here on each table is looked through before the next one.
 _TELLING: Final = (
     _Sign(
-        re.compile(
+        compile_lazily(
             r"not found|no such|not exist|not installed|no module|denied|not permitted"
             r"|unrecogni[sz]ed|unknown (?:\w+ )?"
             r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
@@ -68,7 +68,7 @@ _TELLING: Final = (
         ),
     ),
     _Sign(
-        re.compile(
+        compile_lazily(
             # Behind a position it is a finding, whatever comes then.
             r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:|:\d{1,6}\s+error\s",
             re.IGNORECASE,
@@ -76,7 +76,7 @@ _TELLING: Final = (
         ("error", "fatal", "err!"),
     ),
     _Sign(
-        re.compile(
+        compile_lazily(
             r"\bfail(?:ed|s|ures?)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b"
             r"|can't|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
             re.IGNORECASE,
@@ -89,7 +89,7 @@ _TELLING: Final = (
     ),
 )  # fmt: skip
 # Lines around an error that do not tell which one it is, by how they begin.
-_TELLS_NOTHING: Final = re.compile(
+_TELLS_NOTHING: Final = compile_lazily(
     r"""
       (?:error:\ )?(?:exit\ (?:code|status)|exited\ with|command\ failed\ with)\b[^:]{0,60}$
     | g?make(?:\[\d+\])?:\ \*\*\*
@@ -105,16 +105,16 @@ _TELLS_NOTHING: Final = re.compile(
 )
 # The same, wherever these stand.
 _TELLS_NOTHING_ANYWHERE: Final = _Sign(
-    re.compile(r"\bexited with (?:code|status|exit)\b|\bELIFECYCLE\b|[✓✔√]", re.IGNORECASE),
+    compile_lazily(r"\bexited with (?:code|status|exit)\b|\bELIFECYCLE\b|[✓✔√]", re.IGNORECASE),
     ("exited with ", "elifecycle", "✓", "✔", "√"),
 )
 # The lines that tools draw around what they say.
-_RULES: Final = re.compile(r"([=!_*#~+─━═-])\1{3,}")
+_RULES: Final = compile_lazily(r"([=!_*#~+─━═-])\1{3,}")
 _RULE_BEGINS: Final = tuple(4 * sign for sign in "=!_*#~+─━═-")
-_LETTER: Final = re.compile(r"[^\W\d_]{2}")
+_LETTER: Final = compile_lazily(r"[^\W\d_]{2}")
 # The program of a check could not be run, was called in a way that it does not know, or needs a
 # server that is away.
-_NOT_STARTED: Final = re.compile(
+_NOT_STARTED: Final = compile_lazily(
     r"command not found|not found\s*$|no module named|no such file|not recogni[sz]ed|not installed"
     r"|unrecogni[sz]ed|unknown (?:option|argument|(?:sub)?command|flag)|no such option"
     r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script"
@@ -124,7 +124,7 @@ _NOT_STARTED: Final = re.compile(
     re.IGNORECASE,
 )
 
-_NAMES_REMEDY: Final = re.compile(
+_NAMES_REMEDY: Final = compile_lazily(
     r"has not been read yet|\bread (?:it|the file) (?:first|again)|must read (?:it|the file)"
     r"|use the read tool first|modified since (?:it was last )?read|set replace_all to true",
     re.IGNORECASE,
@@ -134,7 +134,7 @@ _TIME: Final = r"\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _PATH: Final = r"(?:[\\/~.]{0,3}[\w.@+-]{1,255})?(?:[\\/][\w.@+-]{1,255}){1,64}[\\/]?"
 # In this order: a time holds numbers, a path may hold a hash.
 _VARIABLE: Final = tuple(
-    (re.compile(expression), placeholder)
+    (compile_lazily(expression), placeholder)
     for expression, placeholder in (
         (rf"\b\d{{4}}-\d\d-\d\d(?:[T ]{_TIME})?", "<time>"),
         (rf"\b{_TIME}", "<time>"),
@@ -149,12 +149,12 @@ _VARIABLE: Final = tuple(
         (r"[-+]?\b\d[\d.,]*\b%?", "<n>"),
     )
 )
-_REPEATED: Final = re.compile(r"(<\w+>)(?:[\s,;]*\1)+")
+_REPEATED: Final = compile_lazily(r"(<\w+>)(?:[\s,;]*\1)+")
 
 # "reproducible" is another thing.
 _REPRODUCTION: Final = r"(?<![^\W_])(?:repro(?![a-z])|reproduc(?!ib)|复现)"
-_REPRODUCTION_NAME: Final = re.compile(_REPRODUCTION, re.IGNORECASE)
-_RUNS_REPRODUCTION: Final = re.compile(
+_REPRODUCTION_NAME: Final = compile_lazily(_REPRODUCTION, re.IGNORECASE)
+_RUNS_REPRODUCTION: Final = compile_lazily(
     r"(?:(?<![\w./-])(?:python[\d.]*|pytest|node|deno|bun|tsx|ts-node|npx|go|cargo|java|ruby|rspec"
     rf"|php|perl|bash|sh|zsh|make|dotnet|julia|Rscript|lua|mix)\s[^;&|\"]{{0,120}}?|\./){_REPRODUCTION}",
     re.IGNORECASE,

@@ -1,16 +1,14 @@
 """Consolidation runs: the report that each run leaves, and runs that were not finished."""
 
-from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, func, insert, select, update
 
 from ...database.leases import leases
 from ...outcomes.tables import projects
 from ..tables import consolidation_runs
-
-_Run = TypeVar("_Run")
 
 
 def run_lease_name(project: str) -> str:
@@ -56,16 +54,9 @@ def failed_runs(
 
 def open_run(connection: Connection, project_id: int, *, actor: str, now: float) -> int:
     """Put a run on record as started; answers its row."""
+    counts = {each.name: 0 for each in _REPORTED if isinstance(each.type, BigInteger)}
     statement = insert(consolidation_runs).values(
-        project_id=project_id,
-        actor=actor,
-        started_at=now,
-        episodes_read=0,
-        signatures_touched=0,
-        records_created=0,
-        records_reinforced=0,
-        records_updated=0,
-        skipped="{}",
+        project_id=project_id, actor=actor, started_at=now, skipped="{}", **counts
     )
     run_id: int = connection.execute(statement.returning(consolidation_runs.c.id)).scalar_one()
     return run_id
@@ -107,43 +98,17 @@ def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[
     return {row[0]: row[1] for row in connection.execute(query) if row[1] is not None}
 
 
-def read_runs(
-    connection: Connection,
-    made: Callable[..., _Run],
-    project_id: int | None = None,
-    *,
-    limit: int | None = 10,
-) -> list[_Run]:
-    """Return the reports of the last runs, the newest first.
+_REPORTED = tuple(each for each in consolidation_runs.c if each.name not in ("id", "project_id"))
+
+
+def read_runs(connection: Connection, project_id: int) -> list[dict[str, Any]]:
+    """Return the reports of a project's runs by the names of their columns, the newest first.
 
     Args:
         connection: a reading transaction.
-        made: makes a report of the columns by their names.
-        project_id: whose runs; None for those of all projects.
-        limit: how many to return at most; None for all.
+        project_id: whose runs.
     """
-    table = consolidation_runs.c
-    query = (
-        select(
-            projects.c.name.label("project"),
-            table.actor,
-            table.started_at,
-            table.finished_at,
-            table.duration_ms,
-            table.episodes_read,
-            table.signatures_touched,
-            table.records_created,
-            table.records_reinforced,
-            table.records_updated,
-            table.skipped,
-        )
-        .join(projects, projects.c.id == table.project_id)
-        .order_by(table.started_at.desc(), table.id.desc())
-        .limit(limit)
-    )
-    if project_id is not None:
-        query = query.where(table.project_id == project_id)
-    return [
-        made(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
-        for row in connection.execute(query).mappings()
-    ]
+    runs = consolidation_runs.c
+    query = select(*_REPORTED).where(runs.project_id == project_id)
+    rows = connection.execute(query.order_by(runs.started_at.desc(), runs.id.desc())).mappings()
+    return [{**row, "skipped": msgspec.json.decode(row["skipped"])} for row in rows]

@@ -8,7 +8,7 @@ task are looked up from the rarest on, up to a number of places; those left out 
 nowhere. In a project of some hundred records none is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.elements import ColumnElement
 
-from trackrecord.learning.competences.conditions import Fit
 from trackrecord.learning.competences.phrases import word_numbers
 from trackrecord.learning.competences.record import Competence, fit_of_competence
 from trackrecord.learning.competences.rules import CompetenceRules
@@ -124,31 +123,15 @@ def select_competences(
         )
         for row in rows
     ]
-    fits = _fits(candidates, conditions, task)
-    return _selected(rules, candidates, limit, _count(connection, project_id), fits)
-
-
-def _fits(
-    candidates: Iterable[ScoredRecord],
-    conditions: Any,  # noqa: ANN401 - as above
-    task: str | None,
-) -> dict[str, Fit]:
-    if conditions is None:
-        return {}
-    return {each.record.id: fit_of_competence(each.record, conditions, task) for each in candidates}
-
-
-def _selected(
-    rules: CompetenceRules,
-    candidates: Sequence[ScoredRecord],
-    limit: int,
-    count: int,
-    fits: Mapping[str, Fit],
-) -> Selected:
     by_id = {each.record.id: each for each in candidates}
+    fits = {
+        some_id: fit_of_competence(each.record, conditions, task)
+        for some_id, each in by_id.items()
+        if conditions is not None
+    }
     choice = choose(rules, {some_id: each.signals.score for some_id, each in by_id.items()}, fits)
     ranked = tuple(by_id[some_id] for some_id, _ in choice.ranked)
-    return Selected(ranked[:limit], count, choice)
+    return Selected(ranked[:limit], _count(connection, project_id), choice)
 
 
 def _count(connection: Connection, project_id: int) -> int:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, tuple_
 from trackrecord.learning.competences.phrases import phrases_of_record, text_of, word_numbers
 from trackrecord.learning.competences.record import Competence
 
+from ...database.parts import in_parts
 from ...database.upsert import Columns, Upsert, insert_rows
 from ..tables import competence_numbers, competence_words
 
@@ -124,11 +125,9 @@ def _words_of(record: Competence) -> Iterable[Word]:
 
 def _drop_words(connection: Connection, project_id: int, words: set[Word]) -> None:
     table = competence_words.c
-    keys = sorted((word, phrase) for word, phrase, _ in words)
-    for start in range(0, len(keys), _AT_ONCE):
+    for some in in_parts(sorted((word, phrase) for word, phrase, _ in words), _AT_ONCE):
         connection.execute(
             delete(competence_words).where(
-                table.project_id == project_id,
-                tuple_(table.word, table.phrase).in_(keys[start : start + _AT_ONCE]),
+                table.project_id == project_id, tuple_(table.word, table.phrase).in_(some)
             )
         )

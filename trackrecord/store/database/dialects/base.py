@@ -10,15 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    Select,
-    Table,
-)
+from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Select, Table
 from sqlalchemy.engine import URL
 
 if TYPE_CHECKING:
@@ -119,21 +111,27 @@ class Dialect(ABC):
             A row for each that was inserted or updated, with values as the driver gives them.
         """
 
-    @abstractmethod
-    def repeatable_read(self, connection: Connection) -> None:
-        """Let a transaction that has read nothing yet see one state of the store to its end."""
+    def repeatable_read(self, connection: Connection) -> None:  # noqa: B027 - as it says
+        """Let a transaction that has read nothing yet see one state of the store to its end.
 
-    @abstractmethod
-    def advisory_lock(self, connection: Connection, key: int) -> None:
-        """Serialise with other writing transactions that lock the key, until this one ends."""
+        Nothing where every transaction does.
+        """
+
+    def advisory_lock(self, connection: Connection, key: int) -> None:  # noqa: B027 - as it says
+        """Serialise with other writing transactions that lock the key, until this one ends.
+
+        Nothing where a writing transaction is alone.
+        """
 
     def by_code_point(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return what orders rows by a text's code points, as both databases can."""
         return column
 
-    @abstractmethod
-    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:
-        """Serialise with who takes the advisory lock of a key, but not with who shares it."""
+    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:  # noqa: B027 - as it says
+        """Serialise with who takes the advisory lock of a key, but not with who shares it.
+
+        Nothing where a writing transaction is alone.
+        """
 
     @abstractmethod
     def load(
@@ -160,9 +158,11 @@ class Dialect(ABC):
             count: how many rows there are.
         """
 
-    @abstractmethod
-    def continue_numbering(self, connection: Connection, table: Table) -> None:
-        """Let the next row of a table, whose ids were given, get the id after the largest one."""
+    def continue_numbering(self, connection: Connection, table: Table) -> None:  # noqa: B027 - as it says
+        """Let the next row of a table, whose ids were given, get the id after the largest one.
+
+        Nothing where it is one more than the largest anyway.
+        """
 
     @abstractmethod
     def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
@@ -192,13 +192,17 @@ class Dialect(ABC):
     ) -> None:
         """Remove a row, whose lexemes are those it was added with, from an index."""
 
-    @abstractmethod
-    def shorten_log(self, engine: Engine) -> None:
-        """Checkpoint a write-ahead log into the database, unless others are reading it."""
+    def shorten_log(self, engine: Engine) -> None:  # noqa: B027 - as it says
+        """Checkpoint a write-ahead log into the database, unless others are reading it.
 
-    @abstractmethod
-    def bound_log(self, engine: Engine) -> None:
-        """Shorten a write-ahead log that became long while others were reading it."""
+        Nothing where a server sees to its own log.
+        """
+
+    def bound_log(self, engine: Engine) -> None:  # noqa: B027 - as it says
+        """Shorten a write-ahead log that became long while others were reading it.
+
+        Nothing where a server sees to its own log.
+        """
 
     @abstractmethod
     def bytes_of(self, connection: Connection) -> dict[str, int]:

@@ -285,12 +285,6 @@ class PostgreSQL(Dialect):
             {"table": table.name},
         )
 
-    def shorten_log(self, engine: Engine) -> None:
-        """Do nothing: the server sees to its own log."""
-
-    def bound_log(self, engine: Engine) -> None:
-        """Do nothing: the server sees to its own log."""
-
     def bytes_of(self, connection: Connection) -> dict[str, int]:
         """Return the sizes that the server knows, with what is stored beside a table's rows."""
         rows = connection.execute(

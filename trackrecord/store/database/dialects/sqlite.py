@@ -148,15 +148,6 @@ class SQLite(Dialect):
                 start += count
         return found
 
-    def repeatable_read(self, connection: Connection) -> None:
-        """Do nothing: every transaction sees one state of the store."""
-
-    def advisory_lock(self, connection: Connection, key: int) -> None:
-        """Do nothing: a writing transaction is alone."""
-
-    def shared_locks(self, connection: Connection, keys: Sequence[int]) -> None:
-        """Do nothing: a writing transaction is alone."""
-
     def load(
         self,
         connection: Connection,
@@ -179,9 +170,6 @@ class SQLite(Dialect):
         """Return the numbers after the largest one: no other transaction writes."""
         largest = connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
         return range(largest + 1, largest + 1 + count)
-
-    def continue_numbering(self, connection: Connection, table: Table) -> None:
-        """Do nothing: the next id is one more than the largest."""
 
     def shorten_log(self, engine: Engine) -> None:
         """Copy all pages of the log, and cut it; others who read or write it are not waited for."""

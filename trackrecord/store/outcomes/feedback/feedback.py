@@ -26,6 +26,7 @@ from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.wire.feedback import FeedbackBody, Subject
 
+from ...database.parts import in_parts
 from ...database.upsert import insert_rows
 from ...ledger.ledger import LedgerEntry
 from ...ledger.receipts import FEEDBACK
@@ -138,7 +139,6 @@ def forget_feedback(connection: Connection, project_id: int, subject: Subject, n
     )
 
 
-_AT_ONCE: Final = 500
 _COUNTED: Final = {"pattern": PATTERN, "criterion": CRITERION}
 
 
@@ -146,14 +146,13 @@ def waiting_feedback(
     connection: Connection, project_id: int, subject: Subject, names: Iterable[str]
 ) -> list[Row[Any]]:
     """Return the feedback that waits for one of the names, in the order of its receipt."""
-    wanted = sorted(set(names))
     found: list[Row[Any]] = []
-    for start in range(0, len(wanted), _AT_ONCE):
+    for some in in_parts(sorted(set(names))):
         query = select(feedback).where(
             feedback.c.project_id == project_id,
             feedback.c.is_waiting,
             feedback.c.subject == subject,
-            feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
+            feedback.c.name.in_(some),
         )
         found += connection.execute(query).all()
     return sorted(found, key=lambda row: (row.received_at, row.feedback_id))
@@ -172,14 +171,13 @@ def wait_for(
     connection: Connection, project_id: int, subject: Subject, names: Collection[str]
 ) -> None:
     """Mark feedback whose subject is no longer on record as waiting."""
-    wanted = sorted(names)
-    for start in range(0, len(wanted), _AT_ONCE):
+    for some in in_parts(sorted(names)):
         connection.execute(
             update(feedback)
             .where(
                 feedback.c.project_id == project_id,
                 feedback.c.subject == subject,
-                feedback.c.name.in_(wanted[start : start + _AT_ONCE]),
+                feedback.c.name.in_(some),
             )
             .values(is_waiting=True)
         )
@@ -210,9 +208,8 @@ def _named(feedback_ids: Collection[str] | None) -> Iterator[ColumnElement[bool]
     if feedback_ids is None:
         yield true()
         return
-    ids = sorted(feedback_ids)
-    for start in range(0, len(ids), _AT_ONCE):
-        yield feedback.c.feedback_id.in_(ids[start : start + _AT_ONCE])
+    for some in in_parts(sorted(feedback_ids)):
+        yield feedback.c.feedback_id.in_(some)
 
 
 # Whether no outcome names the pattern yet: else nobody sees it.

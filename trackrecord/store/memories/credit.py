@@ -1,17 +1,18 @@
-"""Credit: outcomes confirm and reject the memories that they used.
+"""Credit: outcomes and feedback confirm and reject memories.
 
-Confirming and rejecting stop at bounds, so their order matters: it is the one in which outcomes are
+Confirming and rejecting stop at bounds, so their order matters: it is the one in which they are
 received, within what one batch brings; batches count in the order of their commits.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
-from operator import itemgetter
+from hashlib import blake2b
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
+from trackrecord.errors import UnknownId
 from trackrecord.learning.memories.rules import (
     MemoryRules,
     MemoryState,
@@ -21,11 +22,13 @@ from trackrecord.learning.memories.rules import (
     superseded,
 )
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+from trackrecord.wire.outcome_scorer import MAX_MEMORY_ID, ScoredOutcome
 
-from ...database.leases import for_update
-from ..read import CHUNK, StateChange, held_row, memory_state, record_changes
-from ..tables import memories, memory_changes
+from ..database.leases import for_update
+from ..database.parts import in_parts_by_project
+from ..outcomes.feedback.feedback import note_counted, waiting_feedback
+from .read import StateChange, held_row, memory_state, record_changes
+from .tables import memories, memory_changes
 
 Judge = Callable[[MemoryRules, MemoryState], MemoryState]
 
@@ -48,7 +51,9 @@ def record_judgement(
     record_changes(connection, rules, [StateChange(row, action, after, because_of)], now=now)
 
 
-_JUDGES = {Verdict.HELPFUL: confirmed, Verdict.HARMFUL: rejected}
+# A neutral verdict judges nothing.
+_JUDGES: Final[dict[str, Judge]] = {Verdict.HELPFUL: confirmed, Verdict.HARMFUL: rejected}
+_DIGEST_BYTES: Final = 16
 
 
 def credit_memories(
@@ -67,64 +72,90 @@ def credit_memories(
         rules: how far a confirmation or rejection reaches.
         now: seconds since the epoch.
     """
-    judging = [
-        (each, _JUDGES[each.verdict])
-        for each in recorded
-        if each.memory_ids and each.verdict in _JUDGES
+    judging = [each for each in recorded if each.memory_ids and each.verdict in _JUDGES]
+    judging.sort(key=lambda each: (each.received_at, each.project, each.outcome_id))
+    told = [
+        ((project_ids[each.project], name), str(each.verdict), each.outcome_id)
+        for each in judging
+        for name in each.memory_ids
     ]
-    if not judging:
-        return
-    judging.sort(key=lambda pair: (pair[0].received_at, pair[0].project, pair[0].outcome_id))
-    keys = {(project_ids[each.project], name) for each, _ in judging for name in each.memory_ids}
-    known = lock_existing(connection, keys)
-    for outcome, judge in judging:
-        for name in outcome.memory_ids:
-            key = (project_ids[outcome.project], name)
-            if key in known:
-                record_judgement(
-                    connection,
-                    memory_row(connection, *key),
-                    judge,
-                    rules,
-                    now=now,
-                    because_of=outcome.outcome_id,
-                )
+    _judge_known(connection, told, rules, now)
 
 
-def lock_existing(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Lock the memories that exist, in id order: transactions cannot deadlock; return their keys.
+def judge_by_feedback(
+    connection: Connection,
+    project_id: int,
+    memory_ids: Iterable[str],
+    rules: MemoryRules,
+    *,
+    now: float,
+) -> None:
+    """Judge memories by the feedback that waits for them, where they are on record.
+
+    Args:
+        connection: within a writing transaction that holds the project's memories.
+        project_id: whose memories.
+        memory_ids: which ones.
+        rules: how far a confirmation or rejection reaches.
+        now: seconds since the epoch.
+    """
+    waiting = waiting_feedback(connection, project_id, "memory", memory_ids)
+    told = [((project_id, row.name), row.verdict, cause_of(row.feedback_id)) for row in waiting]
+    known = _judge_known(connection, told, rules, now)
+    note_counted(connection, [row for row in waiting if (project_id, row.name) in known])
+
+
+def cause_of(feedback_id: str) -> str:
+    """Return the name of feedback in a memory's history, unlike any outcome's id."""
+    cause = f"feedback:{feedback_id}"
+    if len(cause) <= MAX_MEMORY_ID:
+        return cause
+    return f"feedback:{blake2b(feedback_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()}"
+
+
+def _judge_known(
+    connection: Connection,
+    told: Sequence[tuple[tuple[int, str], str, str]],
+    rules: MemoryRules,
+    now: float,
+) -> set[tuple[int, str]]:
+    """Judge the memories that exist, and return their keys.
 
     Args:
         connection: within a writing transaction.
-        keys: the project of each memory, and its id.
+        told: the project of each memory with its id, the verdict, and what says so.
+        rules: how far a confirmation or rejection reaches.
+        now: seconds since the epoch.
     """
-    known: set[tuple[int, str]] = set()
-    for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
-        names = [name for _, name in group]
-        for start in range(0, len(names), CHUNK):
-            query = (
-                select(memories.c.project_id, memories.c.memory_id)
-                .where(memories.c.project_id == project_id)
-                .where(memories.c.memory_id.in_(names[start : start + CHUNK]))
-                .order_by(memories.c.id)
-            )
-            rows = connection.execute(for_update(connection, query, memories))
-            known.update((row.project_id, row.memory_id) for row in rows)
+    known = _lock_existing(connection, {key for key, _, _ in told})
+    for key, verdict, because_of in told:
+        judge = _JUDGES.get(verdict)
+        if judge is not None and key in known:
+            # Read again each time: a memory may be judged more than once.
+            row = held_row(connection, *key)
+            record_judgement(connection, row, judge, rules, now=now, because_of=because_of)
     return known
 
 
-def memory_row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
-    """Read a memory that exists, again each time: a batch may judge it more than once."""
-    query = select(memories).where(
-        memories.c.project_id == project_id, memories.c.memory_id == memory_id
-    )
-    return connection.execute(query).one()
+def _lock_existing(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Lock those that exist, in id order: transactions cannot deadlock; return their keys."""
+    known: set[tuple[int, str]] = set()
+    for project_id, some in in_parts_by_project(keys):
+        query = (
+            select(memories.c.project_id, memories.c.memory_id)
+            .where(memories.c.project_id == project_id, memories.c.memory_id.in_(some))
+            .order_by(memories.c.id)
+        )
+        rows = connection.execute(for_update(connection, query, memories))
+        known.update((row.project_id, row.memory_id) for row in rows)
+    return known
 
 
 # What a change says that puts one judgement in the place of another.
 NOW_CONFIRMED: Final = "now confirmed"
 NOW_REJECTED: Final = "now rejected"
 NOW_NEITHER: Final = "now neither"
+SUPERSEDED: Final = "superseded"
 
 # What each action does to where a memory stands; None: nothing.
 JUDGES: Final[dict[str, Judge | None]] = {
@@ -163,18 +194,11 @@ def amend_credit(
     """
     before, after = memory_ids
     for name in sorted({*before, *after}):
-        if _is_known(connection, project_id, name):
+        with suppress(UnknownId):
+            row = held_row(connection, project_id, name)
             is_judged = verdict is not None and name in after
             action = _AMENDED.get(verdict, NOW_NEITHER) if is_judged else NOW_NEITHER
-            row = held_row(connection, project_id, name)
             _judge_again(connection, row, outcome_id, action, rules, now)
-
-
-def _is_known(connection: Connection, project_id: int, memory_id: str) -> bool:
-    query = select(memories.c.id).where(
-        memories.c.project_id == project_id, memories.c.memory_id == memory_id
-    )
-    return connection.execute(query).first() is not None
 
 
 def _judge_again(
@@ -189,7 +213,10 @@ def _judge_again(
     judged = next((each for each in reversed(changes) if _is_by(each, outcome_id)), None)
     if JUDGES[action] is (None if judged is None else JUDGES[judged.action]):
         return
-    after = _state_after(changes, (action, outcome_id), row, rules)
+    now_is, first = memory_state(row), changes[0]
+    before = MemoryState(MemoryType(first.type), first.confidence, now_is.clock)
+    told = [*((each.action, each.because_of) for each in changes), (action, outcome_id)]
+    after = replace(replayed(before, told, rules), is_superseded=now_is.is_superseded)
     record_changes(connection, rules, [StateChange(row, action, after, outcome_id)], now=now)
 
 
@@ -205,28 +232,24 @@ def _changes(connection: Connection, row: Row[Any]) -> list[Row[Any]]:
     return list(connection.execute(query.order_by(table.number)))
 
 
-def _state_after(
-    changes: Sequence[Row[Any]], last: tuple[str, str], row: Row[Any], rules: MemoryRules
+def replayed(
+    state: MemoryState, changes: Iterable[tuple[str, str | None]], rules: MemoryRules
 ) -> MemoryState:
-    """Return a memory's state after its changes and a last one.
+    """Return the state of a memory after some changes, each with its action and its cause.
 
     Each amendment takes effect in the place of what it amends.
     """
     actions: list[str] = []
     place_of: dict[str, int] = {}
-    for action, because_of in [*((each.action, each.because_of) for each in changes), last]:
+    for action, because_of in changes:
         if action in JUDGES and because_of is not None:
             if because_of in place_of:
                 actions[place_of[because_of]] = action
                 continue
             place_of[because_of] = len(actions)
         actions.append(action)
-    now, first = memory_state(row), changes[0]
-    state = MemoryState(MemoryType(first.type), first.confidence, now.clock)
     for action in actions:
-        judge = JUDGES.get(action)
+        judge = superseded if action == SUPERSEDED else JUDGES.get(action)
         if judge is not None:
             state = judge(rules, state)
-        elif action == "superseded":
-            state = superseded(rules, state)
-    return replace(state, is_superseded=now.is_superseded)
+    return state

@@ -1,1 +1,0 @@
-"""Credit: what confirms and rejects memories."""
