@@ -14,7 +14,7 @@ import psutil
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
-from trackrecord.settings.service_settings import TraceRules
+from trackrecord.settings.daemon_settings import TraceRules
 from trackrecord_capture.otlp.encodings.decoding import decode_spans
 from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.outcome import outcome_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord.settings.settings import Settings
 from trackrecord_door.protocol.listening import listen, reached_at
 

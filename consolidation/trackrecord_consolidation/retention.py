@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine
 from trackrecord.errors import AlreadyRunning, RetentionFailed, ServerUnavailable
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.intake.removal import (
     AT_ONCE,

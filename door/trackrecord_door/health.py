@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from trackrecord.errors import TrackrecordError, Unhealthy
-from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings, load_daemon_settings
 from trackrecord_capture.agents.door_address import DoorAddress, health_status, read_door
 
 from .protocol.listening import reached

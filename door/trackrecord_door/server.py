@@ -11,7 +11,7 @@ from types import FrameType
 
 import uvicorn
 
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 
 from .application import create_app
 from .ingest.intake import Intake

@@ -12,8 +12,8 @@ from tests.producers.test_after_failure import remember, tried
 from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
+from trackrecord.settings.daemon_settings import HookSettings
 from trackrecord.settings.effect_consent import note_effect_consent
-from trackrecord.settings.service_settings import HookSettings
 from trackrecord.settings.settings import load_settings
 from trackrecord.testing import captured
 from trackrecord_capture.agents.hook_state import fired_at

@@ -13,7 +13,7 @@ from trackrecord.prompt.documents.advice_document import AdviceDocument, LessonE
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
-from trackrecord.settings.service_settings import HookSettings
+from trackrecord.settings.daemon_settings import HookSettings
 from trackrecord_capture.live.hook_answers import HookAnswers, HookPost, attributed
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.outcome import outcome_of

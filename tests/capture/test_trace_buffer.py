@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.capture.telling import TRACE, agent_span, call_span, log, span
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
-from trackrecord.settings.service_settings import TraceRules
+from trackrecord.settings.daemon_settings import TraceRules
 from trackrecord_capture.otlp.encodings.receiver import Full
 from trackrecord_capture.otlp.traces.opening import TraceBuffer
 from trackrecord_capture.otlp.traces.trace_status import read_status

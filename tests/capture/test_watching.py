@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.processes import until
 from trackrecord.errors import ServerUnavailable, StoreUnfit
-from trackrecord.settings.service_settings import HookSettings
+from trackrecord.settings.daemon_settings import HookSettings
 from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
 from trackrecord_capture.agents.runtime import write_runtime

@@ -21,7 +21,7 @@ from tests.store.teaching import DAY, SCORER, outcome, teach
 from tests.transfer.exports import exported, import_into
 from trackrecord.errors import InvalidOutcome, RetentionFailed
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.advice.runs import read_runs, read_tried_runs
 from trackrecord.store.advice.tables import exposures, hints, runs, tried_calls
 from trackrecord.store.competences.read import read_competences

@@ -14,7 +14,7 @@ _REASONS = {
     "what is reported is checked at the edge; what is known of it afterwards is free":
         "Outcome~OutcomeFields ToolCall~ToolCallFields ErrorReport~TaskError Exposure~ExposureBody",
     "people are answered with less, or with more, than what was counted":
-        "Command~CommandAnswer Competence~CompetenceAnswer Criterion~RankedCriterion "
+        "Command~CommandAnswer Criterion~RankedCriterion "
         "Lesson~LessonAnswer PatternAnswer~RankedPattern WeighingAnswer~WeightedEvaluation "
         "Artifact~OutputRecord Artifact~StoredArtifact OutputRecord~StoredArtifact",
     "who answers must not import the database before it is asked":

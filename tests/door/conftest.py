@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.door.running_door import Door
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import socket_path
 
 

@@ -14,7 +14,7 @@ from tests.door.raw_http import OWN_TOKEN
 from tests.support.no_tls import NO_TLS
 from tests.support.processes import end, until
 from trackrecord.process.folders import open_private
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")

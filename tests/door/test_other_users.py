@@ -17,8 +17,7 @@ from tests.door.raw_http import OWN_TOKEN
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.errors import AddressUnusable
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord_capture.agents.door_address import (
     DoorAddress,
     ask_door,

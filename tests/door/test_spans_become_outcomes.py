@@ -16,8 +16,7 @@ from tests.support.no_tls import NO_TLS
 from tests.support.own_token import of_its_user
 from tests.support.processes import until
 from trackrecord.errors import AlreadyRunning, StoreUnfit
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord_door.protocol.listening import listen
 from trackrecord_door.services import create_intake
 

@@ -13,8 +13,7 @@ from sqlalchemy import Engine, event
 from tests.door.raw_http import OWN_TOKEN, connect
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HttpSettings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_door.access.tokens import REMEMBERED_S, Tokens, has_tokens, with_own_token

@@ -7,7 +7,7 @@ from tests.door.raw_http import OWN_TOKEN, ask
 from tests.door.running_door import Door
 from tests.support.no_tls import NO_TLS
 from trackrecord.errors import AddressUnusable, SettingsError
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_door.protocol.listening import is_loopback, listen, url_of
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of this test alone

@@ -13,7 +13,7 @@ import redis
 from tests.support.no_tls import NO_TLS
 from tests.support.own_token import of_its_user
 from tests.support.processes import end
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord.settings.settings import Settings
 from trackrecord_door.protocol.listening import listen, url_of
 from trackrecord_worker.app import create_app

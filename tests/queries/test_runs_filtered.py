@@ -10,8 +10,7 @@ import trackrecord
 from tests.store.teaching import DAY, NOW, RULES, outcome, teach
 from trackrecord.errors import UnknownId
 from trackrecord.resources.access.project_store import ProjectStore, given_stores
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, RetentionSettings
 from trackrecord.store.advice.runs import list_again
 from trackrecord.store.advice.tables import listed_runs
 from trackrecord.store.database.engine import reading, writing

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 from tests.store.teaching import CRITERIA, DAY, NOW, outcome, teach
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, insert, update
 
 from tests.store.teaching import outcome, teach
 from trackrecord.errors import SettingsError
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing

@@ -18,7 +18,7 @@ from .errors import TaskError, TaskInFlight
 from .retry_text import retry_text
 from .rules import MAX_IN_CONTEXT, ErrorRules
 from .scripts import WRITE_TEXT
-from .store import TaskFields, task_of, unavailable
+from .store import TaskFields, or_unavailable, task_of
 
 # So many at once: each may hold a thousand errors.
 _TASKS_AT_ONCE: Final = 50
@@ -47,13 +47,11 @@ class RetryTexts:
             ServerUnavailable: Redis cannot be reached or refuses writes.
         """
         written = 0
-        try:
+        with or_unavailable():
             for shard in self._keys.shards:
                 changed: Any = self._client.sscan_iter(shard.changed_tasks, count=_TASKS_AT_ONCE)
                 while some := list(islice(changed, _TASKS_AT_ONCE)):
                     written += self._write(shard, some)
-        except (redis.RedisError, OSError) as error:
-            raise unavailable(error) from error
         return written
 
     def _write(self, shard: Keys, members: list[bytes]) -> int:

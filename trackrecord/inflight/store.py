@@ -111,7 +111,7 @@ class InFlightStore:
         key = self._keys.task_in_flight(digest, self._project)
         member = f"{digest}:{self._project}"
         keys = key, self._keys.changed_tasks
-        with _or_unavailable():
+        with or_unavailable():
             return bool(self._client.eval(RESOLVE, 2, *keys, error_id, member))
 
     def find(self, wanted: ErrorFilter) -> list[TaskError]:
@@ -139,7 +139,7 @@ class InFlightStore:
 
     def _tasks(self, ask: Callable[[Any, str], object]) -> Iterator[tuple[str, Any]]:
         """Yield the digest of each task, and the answer to its query."""
-        with _or_unavailable():
+        with or_unavailable():
             digests: Any = self._client.zrevrange(self._keys.tasks_in_flight(self._project), 0, -1)
             remaining = iter(digests)
             while some := [digest.decode() for digest in islice(remaining, _TASKS_AT_ONCE)]:
@@ -159,7 +159,7 @@ class InFlightStore:
             ServerUnavailable: Redis cannot be reached or refuses writes.
         """
         given = common_arguments(self._keys, self._project, task, self._rules)
-        with _or_unavailable():
+        with or_unavailable():
             return bool(self._client.eval(FORGET, 4, *given, ""))
 
     def read(self, task_id: str) -> TaskInFlight:
@@ -174,7 +174,7 @@ class InFlightStore:
         """
         digest = task_digest(checked_task_id(task_id))
         key = self._keys.task_in_flight(digest, self._project)
-        with _or_unavailable():
+        with or_unavailable():
             answer: Any = self._client.hgetall(key)
         if not answer:
             return TaskInFlight()
@@ -194,13 +194,13 @@ def write_reports(
     Raises:
         ServerUnavailable: Redis cannot be reached or refuses a report; others may be in.
     """
-    with _or_unavailable(), client.pipeline(transaction=False) as pipe:
+    with or_unavailable(), client.pipeline(transaction=False) as pipe:
         for project, report in reports:
             _queue(pipe, keys, project, report, rules)
         answers = pipe.execute(raise_on_error=False)
     for answer in answers:
         if isinstance(answer, Exception):
-            raise unavailable(answer) from answer
+            raise _unavailable(answer) from answer
     return [answer != _NO_ROOM for answer in answers]
 
 
@@ -276,14 +276,19 @@ def _strikes(ends: bytes) -> int:
 
 
 @contextmanager
-def _or_unavailable() -> Iterator[None]:
+def or_unavailable() -> Iterator[None]:
+    """Raise an error of ours in place of one from Redis.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached or refuses.
+    """
     try:
         yield
     except (redis.RedisError, OSError) as error:
-        raise unavailable(error) from error
+        raise _unavailable(error) from error
 
 
-def unavailable(error: Exception) -> ServerUnavailable:
+def _unavailable(error: Exception) -> ServerUnavailable:
     """Return an error of ours for an error from Redis."""
     what = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     if isinstance(error, redis.ResponseError):

@@ -1,4 +1,4 @@
-"""Explanations: why something stands where it does, by its numbers, and what would change that.
+"""Explanations: the numbers behind the place of something, and what would change that.
 
 They are of patterns, criteria, memories and competence records. What would change a standing is the
 smallest count of further reports at which the rules decide otherwise.

@@ -1,6 +1,7 @@
 """A check-up of Redis: whether it is open to strangers, and the rights of our user."""
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -13,7 +14,7 @@ from trackrecord.settings.server_urls import without_password
 from .client import agent_client, client_without_credentials
 from .keys import Keys
 from .problems import explain_redis_error
-from .roles import AGENT, dangerous_samples, refusals
+from .roles import AGENT, Command, dangerous_samples
 from .shards import all_shards, server_of, servers_of
 from .versions import ServerVersion, version_of_info
 
@@ -186,3 +187,62 @@ def _rights(client: redis.Redis, settings: AgentSettings, user: str) -> list[str
             f"users of their own ({_SHIPPED})"
         )
     return advice
+
+
+def refusals(
+    client: redis.Redis, commands: Mapping[str, Command]
+) -> dict[str, redis.ResponseError]:
+    """Return how Redis refuses each command that it does not accept from this user.
+
+    The commands are queued in a transaction that is discarded, so that none is carried out. Without
+    a server that queues them, none is sent. Of a cluster each master is asked.
+
+    Args:
+        client: a client of the user in question.
+        commands: the commands, as they are sent, by name.
+
+    Raises:
+        redis.RedisError: the server cannot be reached, or does not queue commands.
+    """
+    refused: dict[str, redis.ResponseError] = {}
+    for server in servers_of(client):
+        refused |= _refusals_of(server, commands)
+    return refused
+
+
+def _refusals_of(
+    server: redis.Redis, commands: Mapping[str, Command]
+) -> dict[str, redis.ResponseError]:
+    refused = {}
+    with server.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
+        connection: Any = single.connection
+        _require_answer(connection, "MULTI", b"OK")
+        try:
+            _require_answer(connection, "PING", b"QUEUED")
+            for name, command in commands.items():
+                connection.send_command(*command, check_health=False)
+                try:
+                    answer = connection.read_response()
+                except redis.exceptions.MovedError:
+                    pass  # the user may send it; another node has the key
+                except redis.ResponseError as error:
+                    refused[name] = error
+                else:
+                    _require(answer, b"QUEUED")
+            _require_answer(connection, "DISCARD", b"OK")
+        except BaseException:
+            # What is queued is gone with the connection.
+            connection.disconnect()
+            raise
+    return refused
+
+
+def _require_answer(connection: Any, command: str, answer: bytes) -> None:  # noqa: ANN401 - redis-py has no type for it
+    connection.send_command(command, check_health=False)
+    _require(connection.read_response(), answer)
+
+
+def _require(answer: object, expected: bytes) -> None:
+    if answer not in (expected, expected.decode()):
+        message = "the server does not queue the commands of a transaction"
+        raise redis.ResponseError(message)

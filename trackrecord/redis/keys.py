@@ -48,7 +48,7 @@ class Keys:
 
     @property
     def _shard(self) -> str:
-        """What begins the keys of one shard."""
+        """The beginning of the keys of one shard."""
         return self.prefix
 
     @property

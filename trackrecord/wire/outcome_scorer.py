@@ -129,6 +129,9 @@ class OutcomeScorer:
         scoring: how scores are computed.
         recogniser: finds strategies in prose and by name.
         criteria: which criteria get feedback.
+
+    Attributes:
+        slug_of: returns the identity of a pattern's name; None without letters and digits.
     """
 
     def __init__(
@@ -140,6 +143,7 @@ class OutcomeScorer:
         self._scoring = scoring
         self._criteria = criteria
         self._recogniser = recogniser
+        self.slug_of = recogniser.slug_of
         self._score = lru_cache(maxsize=_SCORES_REMEMBERED)(partial(score_outcome, scoring))
         self._touch_of = lru_cache(maxsize=_NAMES_REMEMBERED)(self._new_touch)
         self._strategies = {
@@ -186,7 +190,7 @@ class OutcomeScorer:
             competence_id=outcome.competence_id if score else None,
             duration_ms=outcome.duration_ms,
             memory_ids=_usable_ids(outcome.memory_ids) if score and outcome.memory_ids else (),
-            instruction=_beginning(outcome.instruction) if score and outcome.instruction else "",
+            instruction=(outcome.instruction or "")[:MAX_INSTRUCTION].strip() if score else "",
             commits=outcome.commits or (),
             speaker=outcome.speaker,
             is_claim=score is not None and outcome.is_claim,
@@ -206,10 +210,6 @@ class OutcomeScorer:
             error_count=outcome.error_count,
             retry_count=outcome.retry_count,
         )
-
-    def slug_of(self, name: str) -> str | None:
-        """Return the identity of a pattern's name; None if it holds neither letter nor digit."""
-        return self._recogniser.slug_of(name)
 
     def _feedback(self, outcome: Outcome) -> tuple[tuple[str, ...], tuple[NamedVerdict, ...]]:
         defaults = self._criteria.defaults
@@ -245,7 +245,7 @@ class OutcomeScorer:
         return tuple(found.values())
 
     def _new_touch(self, kind: str, name: str) -> Touch | None:
-        slug = self._recogniser.slug_of(name)
+        slug = self.slug_of(name)
         return None if slug is None else Touch(slug, kind, name)
 
 
@@ -258,10 +258,6 @@ def is_episode(outcome: Outcome) -> bool:
 def _usable_ids(given: tuple[str, ...]) -> tuple[str, ...]:
     """Deduplicate the ids and drop any longer than 128 characters."""
     return tuple(dict.fromkeys(each for each in given if 0 < len(each) <= MAX_MEMORY_ID))
-
-
-def _beginning(instruction: str) -> str:
-    return instruction[:MAX_INSTRUCTION].strip()
 
 
 def recogniser_of(rules: Rules) -> Recogniser:

@@ -17,8 +17,7 @@ from trackrecord.embeddings.embedder import embed_everything
 from trackrecord.errors import RetentionFailed, ServerUnavailable, StoreUnavailable
 from trackrecord.redis.fleet_counts import Ending, consolidation_count
 from trackrecord.redis.problems import is_away, is_out_of_memory
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, RetentionSettings
 from trackrecord.store.database.engine import dialect_of, reading
 from trackrecord.store.intake.status import unconsolidated_since
 from trackrecord.store.memories.past_tasks import index_past_tasks

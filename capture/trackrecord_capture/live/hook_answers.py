@@ -17,9 +17,8 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings, HookSettings
 from trackrecord.settings.projects.repositories import repository_of
-from trackrecord.settings.service_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.storable import decoded
 

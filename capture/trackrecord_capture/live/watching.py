@@ -16,7 +16,7 @@ import structlog
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.text.times import believed_age
-from trackrecord.settings.service_settings import HookSettings
+from trackrecord.settings.daemon_settings import HookSettings
 
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trackrecord.errors import TrackrecordError
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX
 
 from ..metrics.routes import PAGE, surface_of

@@ -11,7 +11,7 @@ from typing import Final
 
 from trackrecord.errors import AddressUnusable, SettingsError
 from trackrecord.process.folders import make_private_folder, open_private
-from trackrecord.settings.service_settings import HttpSettings
+from trackrecord.settings.daemon_settings import HttpSettings
 from trackrecord_capture.agents.door_address import socket_path
 
 LOCK: Final = "http.lock"

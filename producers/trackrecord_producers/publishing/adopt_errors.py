@@ -14,7 +14,7 @@ import redis
 
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.scripts import ADOPT
-from trackrecord.inflight.store import unavailable
+from trackrecord.inflight.store import or_unavailable
 from trackrecord.redis.keys import Keys
 from trackrecord.settings.agent_settings import AgentSettings
 
@@ -43,14 +43,11 @@ def adopt_errors(client: redis.Redis, keys: Keys, adoptions: Sequence[Adoption])
     Raises:
         ServerUnavailable: Redis cannot be reached.
     """
-    try:
-        with client.pipeline(transaction=False) as pipe:
-            for adoption in adoptions:
-                task = keys.task_in_flight(task_digest(adoption.task_id), adoption.project)
-                pipe.eval(ADOPT, 1, task, adoption.outcome_id, round(adoption.age_s * 1000))
-            answers: list[Any] = pipe.execute(raise_on_error=False)
-    except (redis.RedisError, OSError) as error:
-        raise unavailable(error) from error
+    with or_unavailable(), client.pipeline(transaction=False) as pipe:
+        for adoption in adoptions:
+            task = keys.task_in_flight(task_digest(adoption.task_id), adoption.project)
+            pipe.eval(ADOPT, 1, task, adoption.outcome_id, round(adoption.age_s * 1000))
+        answers: list[Any] = pipe.execute(raise_on_error=False)
     return [answer if isinstance(answer, int) else 0 for answer in answers]
 
 

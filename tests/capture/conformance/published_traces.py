@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.capture.conformance.trace_tellers import Told
-from trackrecord.settings.service_settings import TraceRules
+from trackrecord.settings.daemon_settings import TraceRules
 from trackrecord_capture.otlp.encodings.span import Span
 from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt
 from trackrecord_capture.otlp.traces.opening import TraceBuffer

@@ -13,7 +13,7 @@ import pytest
 from tests.door.api.served_store import MARKS, OURS, ServedStore
 from tests.door.running_door import Door
 from tests.store.teaching import learn_reports
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord_consolidation.retention import remove_old
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document

@@ -231,7 +231,7 @@ class Rankings(PromptAnswer):
 
     @property
     def details(self) -> AnswerDetails:
-        """What all answers with this text have in common."""
+        """The part that all answers with this text have in common."""
         return self._details
 
     @property

@@ -20,7 +20,7 @@ def section_of(entry: Scored) -> Section:
 
 
 def characters_before(section: Section, language: Language, opened: Collection[str]) -> int:
-    """Return how many characters stand in front of a section's next candidate.
+    """Return the number of characters in front of a section's next candidate.
 
     Args:
         section: the section.

@@ -15,8 +15,6 @@ _Name = TypeVar("_Name", str, int)
 
 # Of the past texts that vote, those are close that are at least half as similar as the best one.
 _LEAST_OF_BEST: Final = 0.5
-_BALLOTS: Final = "ballots"
-_KINDS: Final = "kinds by text"
 _NEWEST: Final = "newest expectation"
 _PROBABLE: Final = 0.5
 
@@ -75,9 +73,8 @@ def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
 
 def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
     # The moment is the document's: the same documents and task give the same answer.
-    votes = recommend(
-        _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
-    )
+    ballots, excluded = advice.once("ballots", _ballots_of), frozenset({NO_PROCEDURE})
+    votes = recommend(ballots, task, now=advice.computed_at, excluded=excluded)
     least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
     similar = tuple([each for each in votes.similar if each[1] >= least])
     if not similar:
@@ -103,12 +100,8 @@ def runs_of(
 
 
 def _ballots_of(advice: AdviceDocument) -> Ballots:
-    made: Ballots | None = advice.derived.get(_BALLOTS)
-    if made is None:
-        past = advice.past_tasks
-        made = Ballots(past.index, past.runs, [each.order for each in advice.procedures])
-        advice.derived[_BALLOTS] = made
-    return made
+    past = advice.past_tasks
+    return Ballots(past.index, past.runs, [each.order for each in advice.procedures])
 
 
 def _used_in(advice: AdviceDocument, similar: tuple[_Similar, ...]) -> tuple[int, dict[str, float]]:
@@ -130,18 +123,11 @@ def _kinds_of(advice: AdviceDocument, similar: tuple[_Similar, ...]) -> dict[int
     if not advice.kinds:
         return {}
     weights: defaultdict[int, float] = defaultdict(float)
-    known = _kinds_by_text(advice)
+    known = advice.once("kinds by text", lambda it: array("I", it.past_tasks.kinds))
     for text, cosine in similar:
         if text < len(known):
             weights[known[text]] += cosine
     return _shares(weights, sum(weights.values()))
-
-
-def _kinds_by_text(advice: AdviceDocument) -> "array[int]":
-    known: array[int] | None = advice.derived.get(_KINDS)
-    if known is None:
-        known = advice.derived[_KINDS] = array("I", advice.past_tasks.kinds)
-    return known
 
 
 def _shares(weights: Mapping[_Name, float], total: float) -> dict[_Name, float]:

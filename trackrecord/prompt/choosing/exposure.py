@@ -13,13 +13,7 @@ from trackrecord.learning.text.language import Language, both
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
 from ..documents.advice_document import AdviceDocument, Expected
-from ..documents.rankings_document import (
-    ProjectDocuments,
-    RankedCompetence,
-    RankedPattern,
-    RankingsDocument,
-    made_once,
-)
+from ..documents.rankings_document import ProjectDocuments, RankingsDocument, made_once
 from ..question.question import PromptQuestion
 
 # The blank in front: behind a label in brackets it would be a link in Markdown.
@@ -144,9 +138,15 @@ def _made(
         procedures = {each.signature: each.expected_at(kind) for each in advice.procedures}
     all_of = {
         "patterns": [
-            _of_pattern(each, patterns) for each in (*document.patterns, *document.others)
+            _prospect(each.id, patterns.get(each.id), each.decayed_helpful, each.decayed_harmful)
+            for each in (*document.patterns, *document.others)
         ],
-        "competences": [_of_competence(each, procedures) for each in document.competences],
+        "competences": [
+            _prospect(
+                each.id, procedures.get(each.signature), each.success_count, each.failure_count
+            )
+            for each in document.competences
+        ],
     }
     return {
         name: (promising(entries), {each.id: each.mean for each in entries})
@@ -154,25 +154,10 @@ def _made(
     }
 
 
-def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospect:
-    expected = known.get(pattern.id)
-    if expected is not None:
-        return _estimated(pattern.id, expected)
-    return _counted(pattern.id, pattern.decayed_helpful, pattern.decayed_harmful)
-
-
-def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
-    expected = known.get(record.signature)
-    if expected is not None:
-        return _estimated(record.id, expected)
-    return _counted(record.id, record.success_count, record.failure_count)
-
-
-def _counted(name: str, successes: float, failures: float) -> Prospect:
-    half = PRIOR_STRENGTH / 2
-    return Prospect(name, half + successes, half + failures)
-
-
-def _estimated(name: str, expected: Expected) -> Prospect:
+def _prospect(name: str, expected: Expected | None, successes: float, failures: float) -> Prospect:
+    """Return the distribution of an entry's rate: as estimated, or else from its own counts."""
+    if expected is None:
+        half = PRIOR_STRENGTH / 2
+        return Prospect(name, half + successes, half + failures)
     # Nothing is drawn from a distribution without mass, as another version may have written it.
     return Prospect(name, max(expected.a, _LEAST_MASS), max(expected.b, _LEAST_MASS))

@@ -53,8 +53,6 @@ def compared_by(task: str | None, meaning: Meaning | None) -> ComparedBy | None:
 
 
 _Made = TypeVar("_Made")
-_Key = TypeVar("_Key", str, int, tuple[str, ...])
-_Any = TypeVar("_Any")
 
 # The least relevance of what has to do with a task.
 LEAST_RELEVANCE: Final = 0.1
@@ -140,11 +138,10 @@ class PromptInputs:
 
     def triggers_of(self, record: RankedCompetence) -> tuple[KnownTrigger, ...]:
         """Return a record's triggers: read once for a document, and not for each prompt."""
-        read = self.document.derived.setdefault("triggers", {})
+        read = self.document.once("triggers", _nothing_read)
         if record.id not in read:
             read[record.id] = record.known_triggers
-        found: tuple[KnownTrigger, ...] = read[record.id]
-        return found
+        return read[record.id]
 
     def fit_of_signature(self, signature: str) -> Fit:
         """Return how far the task's conditions agree with those of a procedure's record."""
@@ -153,7 +150,8 @@ class PromptInputs:
         found = self._fits.get(signature)
         if found is None:
             # Of several records of one procedure the one that fits best speaks for it.
-            fits = self.fits_of(self._records_by_signature.get(signature, ()))
+            records = self.document.once("signatures", _by_signature)
+            fits = self.fits_of(records.get(signature, ()))
             found = self._fits[signature] = max(fits.values(), default=UNKNOWN)
         return found
 
@@ -161,16 +159,6 @@ class PromptInputs:
     def _fits(self) -> dict[str, Fit]:
         # What is recommended and how sure the choice is ask for the same procedures.
         return {}
-
-    @property
-    def _records_by_signature(self) -> Mapping[str, list[RankedCompetence]]:
-        found: dict[str, list[RankedCompetence]] | None = self.document.derived.get("signatures")
-        if found is None:
-            found = {}
-            for record in self.document.competences:
-                found.setdefault(record.signature, []).append(record)
-            self.document.derived["signatures"] = found
-        return found
 
     @property
     def can_tell(self) -> bool:
@@ -203,11 +191,10 @@ class PromptInputs:
     @cached_property
     def foreign_tools(self) -> frozenset[str]:
         """Return the tools of the project's agents that the asking agent lacks."""
-        agents = {} if self.advice is None else self.advice.agents
-        source = self.question.source if self.question.source in agents else None
-        return self.once(f"tools that {source} lacks", partial(_lacking, source)).get(
-            "", frozenset()
-        )
+        if self.advice is None:
+            return frozenset()
+        source = self.question.source if self.question.source in self.advice.agents else None
+        return self.advice.once(f"tools that {source} lacks", partial(_lacking, source))
 
     def is_of_another_client(self, entry: object) -> bool:
         """Return whether a lesson is about another coding agent's own tool, and no other met it.
@@ -239,30 +226,16 @@ class PromptInputs:
     @cached_property
     def patterns(self) -> Mapping[str, PatternEntry]:
         """The estimates of patterns, by slug."""
-        return self.once("patterns", lambda advice: {each.slug: each for each in advice.patterns})
+        return {} if self.advice is None else self.advice.once("patterns", _patterns)
 
     @cached_property
     def procedures(self) -> Mapping[str, ProcedureEntry]:
         """The procedures, by signature."""
-        return self.once(
-            "procedures", lambda advice: {each.signature: each for each in advice.procedures}
-        )
-
-    def once(
-        self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
-    ) -> dict[_Key, _Made]:
-        """Return a value derived from the advice, computed once and not for each prompt."""
-        if self.advice is None:
-            return {}
-        derived = self.advice.derived
-        if name not in derived:
-            derived[name] = make(self.advice)
-        made: dict[_Key, _Made] = derived[name]
-        return made
+        return {} if self.advice is None else self.advice.once("procedures", _procedures)
 
     def once_for_both(
-        self, name: str, make: Callable[["PromptInputs"], _Any], *, kind: int | None = None
-    ) -> _Any:
+        self, name: str, make: Callable[["PromptInputs"], _Made], *, kind: int | None = None
+    ) -> _Made:
         """Return a value derived from both documents, computed once and not for each prompt.
 
         Args:
@@ -273,12 +246,31 @@ class PromptInputs:
         return made_once(self.document, self.advice, name, kind, lambda: make(self))
 
 
-def _lacking(source: str | None, advice: AdviceDocument) -> dict[str, frozenset[str]]:
-    """Return, by "", the tools of agents that one of them lacks; None for an unknown one."""
+def _patterns(advice: AdviceDocument) -> dict[str, PatternEntry]:
+    return {each.slug: each for each in advice.patterns}
+
+
+def _procedures(advice: AdviceDocument) -> dict[str, ProcedureEntry]:
+    return {each.signature: each for each in advice.procedures}
+
+
+def _nothing_read(_: RankingsDocument) -> dict[str, tuple[KnownTrigger, ...]]:
+    return {}
+
+
+def _by_signature(document: RankingsDocument) -> dict[str, list[RankedCompetence]]:
+    found: dict[str, list[RankedCompetence]] = {}
+    for record in document.competences:
+        found.setdefault(record.signature, []).append(record)
+    return found
+
+
+def _lacking(source: str | None, advice: AdviceDocument) -> frozenset[str]:
+    """Return the tools of agents that one of them lacks; None for an unknown one."""
     by_agent = {name: frozenset(tools) for name, tools in advice.agents.items()}
     if source is None:
         having = Counter(tool for tools in by_agent.values() for tool in tools)
         own = frozenset(tool for tool, agents in having.items() if 2 * agents > len(by_agent))
     else:
         own = by_agent[source]
-    return {"": frozenset().union(*by_agent.values()) - own}
+    return frozenset().union(*by_agent.values()) - own

@@ -11,7 +11,6 @@ from trackrecord.learning.advice.tasks.task_index import idf
 from trackrecord.learning.text.words import names_in, words_of
 
 from ..documents.advice_document import AdviceDocument
-from .inputs import PromptInputs
 
 # More than half of the words of an error, or of a tool's name.
 _MOST: Final = 0.5
@@ -47,7 +46,7 @@ class _LessonIndex:
     occasional: set[str] = field(default_factory=set)
 
 
-def lessons_named(known: PromptInputs) -> dict[str, float]:
+def lessons_named(advice: AdviceDocument, task: str) -> dict[str, float]:
     """Return the lessons that a task's own words name, by id, each with how well they name it.
 
     A lesson is named by its tool, as in "npm install fails" or "book a flight" for
@@ -57,16 +56,16 @@ def lessons_named(known: PromptInputs) -> dict[str, float]:
     mostly works not even then. Words belong together within a sentence or a line: a long text has
     most words somewhere.
     """
-    index = known.once("lesson index", _index)["all"]
-    words = sorted(words_of(known.task))
+    index = advice.once("lesson index", _index)
+    words = sorted(words_of(task))
     anywhere, tools = _covered(index.errors, words), _covered(index.tools, words)
     found: dict[str, float] = {}
     # No sentence has more than the whole: hardly any task needs to be taken apart.
     if max((*anywhere.values(), *tools.values()), default=0.0) > _MOST:
-        for sentence in dict.fromkeys(_SENTENCE_END.split(known.task)):
+        for sentence in dict.fromkeys(_SENTENCE_END.split(task)):
             for lesson, share in _named_in(index, sorted(words_of(sentence))):
                 found[lesson] = max(share, found.get(lesson, 0.0))
-    for name in names_in(known.task):
+    for name in names_in(task):
         for lesson in index.names.get(name, ()):
             found[lesson] = 1.0 + found.get(lesson, anywhere.get(lesson, 0.0))
     return found
@@ -97,7 +96,7 @@ def _covered(
     return found
 
 
-def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
+def _index(advice: AdviceDocument) -> _LessonIndex:
     lessons, texts = advice.lessons, advice.past_tasks.index
     counts: dict[str, int] = defaultdict(int)
     for lesson in lessons:
@@ -115,7 +114,7 @@ def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
             index.names[name].append(lesson.id)
     for tool in index.of_tool:
         _add(index.tools, tool, {word: texts.rarity(word) for word in words_of(_command(tool))})
-    return {"all": index}
+    return index
 
 
 def _command(tool: str) -> str:

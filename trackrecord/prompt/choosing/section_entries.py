@@ -139,16 +139,17 @@ def lessons_for(known: PromptInputs) -> SectionOffers:
     """Offer lessons that the task's own words name, then those whose tools it probably uses."""
     if known.advice is None:
         return SectionOffers()
-    pool = known.advice.lessons
+    advice, pool = known.advice, known.advice.lessons
     if not known.task:
-        return SectionOffers(known.once("lesson offers", _living)["all"], pool=pool)
+        return SectionOffers(advice.once("lesson offers", _living), pool=pool)
     # Imported with the first task: it takes an agent's memory.
     from .lesson_words import lessons_named
 
-    named = lessons_named(known)
+    named = lessons_named(advice, known.task)
     likely: list[Offer] = []
-    by_tool = known.once("lessons by tool", _by_tool)
-    for tool in _perhaps_used(known, by_tool):
+    by_tool = advice.once("lessons by tool", _by_tool)
+    usual = advice.once("usual tools of lessons", _usual_tools)
+    for tool in _perhaps_used(known, by_tool, usual):
         lessons = by_tool[tool]
         relevance = known.expectation.probability_of((tool,), lessons[0].usual)
         if relevance > _PROBABLE:
@@ -158,7 +159,7 @@ def lessons_for(known: PromptInputs) -> SectionOffers:
                 if not (lesson.needs_naming or lesson.id in named)
                 and relevance * lesson.score >= _LEAST_WORTH
             ]
-    by_id = known.once("lessons by id", _by_id)
+    by_id = advice.once("lessons by id", _by_id)
     found = [
         Offer(lesson, 1.0, named[lesson.id] + lesson.score, "words")
         for lesson in (by_id[name] for name in named if name in by_id)
@@ -172,13 +173,12 @@ def lessons_for(known: PromptInputs) -> SectionOffers:
 
 
 def _perhaps_used(
-    known: PromptInputs, by_tool: Mapping[str, Sequence[LessonEntry]]
+    known: PromptInputs, by_tool: Mapping[str, Sequence[LessonEntry]], usual: Iterable[str]
 ) -> Iterable[str]:
     """Return the tools of lessons that the task may probably use: of hundreds it does not.
 
     They are used by most of the similar tasks, or by most of the project's runs.
     """
-    usual = known.once("usual tools of lessons", _usual_tools)
     used = known.expectation.tools.items()
     likely = (tool for tool, share in used if share > _PROBABLE and tool in by_tool)
     return dict.fromkeys(chain(usual, likely))
@@ -189,9 +189,9 @@ def _usual_tools(advice: AdviceDocument) -> dict[str, None]:
     return dict.fromkeys(tool for tool, lessons in by_tool if lessons[0].usual > _PROBABLE)
 
 
-def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
+def _living(advice: AdviceDocument) -> list[Offer]:
     standing = [each for each in _by_id(advice).values() if not each.needs_naming]
-    return {"all": best_first(offers_of(standing))}
+    return best_first(offers_of(standing))
 
 
 def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:

@@ -4,15 +4,14 @@ The worker writes it beside the rankings. At prompt time everything is a functio
 task's text.
 """
 
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from trackrecord.learning.advice.moments.facts import UsualLine
 from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
-from .labels import Labelled
+from .labels import Document, Labelled
 
 # What stands for "not among the procedures".
 NO_PROCEDURE: Final = 0xFFFFFFFF
@@ -215,7 +214,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     runs: tuple[tuple[tuple[int, int, int, float, float], ...], ...] = ()
 
 
-class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class AdviceDocument(Document, frozen=True, kw_only=True):
     """Advice counted from the runs of one project.
 
     Attributes:
@@ -250,18 +249,13 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     patterns: tuple[PatternEntry, ...] = ()
     kinds: tuple[KindEntry, ...] = ()
     past_tasks: PastTasks = PastTasks()
-    checks: dict[str, float] = {}
-    agents: dict[str, tuple[str, ...]] = {}
-    tool_names: dict[str, dict[str, str]] = {}
-    standing: dict[str, str] = {}
+    checks: dict[str, float] = msgspec.field(default_factory=dict)
+    agents: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    tool_names: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    standing: dict[str, str] = msgspec.field(default_factory=dict)
     standing_lessons: tuple[str, ...] = ()
     usual: tuple[UsualLine, ...] = ()
     never: str = ""
-
-    @cached_property
-    def derived(self) -> dict[Any, Any]:
-        """Return values derived from this document, made once; not cached in Redis."""
-        return {}
 
 
 _decoder = msgspec.msgpack.Decoder(AdviceDocument)

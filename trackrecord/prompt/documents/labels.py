@@ -1,12 +1,15 @@
-"""Labels of entries for people, in English and in Chinese."""
+"""Labels of entries for people, in English and in Chinese, and what all documents have."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 import msgspec
 
 from trackrecord.learning.text.language import Language
 
 _Entry = TypeVar("_Entry", bound=msgspec.Struct)
+_Made = TypeVar("_Made")
 
 _ZH: Final = {
     "avoid": "避免",
@@ -53,6 +56,22 @@ class Labelled(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def gist(self) -> str:
         """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
+
+
+class Document(msgspec.Struct, frozen=True, dict=True):
+    """A cached document of a project, and what is derived from it."""
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """Return values derived from this document, made once; not cached in Redis."""
+        return {}
+
+    def once(self, name: str, make: Callable[[Self], _Made]) -> _Made:
+        """Return a value derived from this document, computed once and not for each prompt."""
+        if name not in self.derived:
+            self.derived[name] = make(self)
+        made: _Made = self.derived[name]
+        return made
 
 
 def label(name: str, language: str) -> str:

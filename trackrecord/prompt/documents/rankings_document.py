@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument
-from .labels import Labelled, gist, label
+from .labels import Document, Labelled, gist, label
 
 if TYPE_CHECKING:
     from trackrecord.learning.patterns.evidence import Evidence
@@ -322,7 +321,7 @@ class RankedCriterion(msgspec.Struct, frozen=True, kw_only=True, array_like=True
     last_validated: float | None = None
 
 
-class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class RankingsDocument(Document, frozen=True, kw_only=True):
     """Everything of one project that a prompt may want.
 
     Attributes:
@@ -356,7 +355,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     failing: tuple[RankedFailure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
-    beyond: dict[str, int] = {}
+    beyond: dict[str, int] = msgspec.field(default_factory=dict)
     holdout: float | None = None
     others: tuple[RankedPattern, ...] = ()
     promoted: tuple[str, ...] = ()
@@ -365,11 +364,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     needs_more_below: float = 0.7
     criteria: tuple[RankedCriterion, ...] = ()
     unconfirmed: tuple[str, ...] = ()
-
-    @cached_property
-    def derived(self) -> dict[Any, Any]:
-        """Return values derived from this document, made once; not cached in Redis."""
-        return {}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from trackrecord.errors import ServerUnfit
+from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.problems import (
     REPLICA,
@@ -19,7 +20,7 @@ from trackrecord.redis.problems import (
     explain_redis_error,
     is_read_only,
 )
-from trackrecord.redis.roles import CHANNELS, LEARNER, WORKER, refusals
+from trackrecord.redis.roles import CHANNELS, LEARNER, WORKER
 from trackrecord.redis.shards import is_cluster, servers_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import migrate, store_at

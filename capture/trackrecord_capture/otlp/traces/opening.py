@@ -27,8 +27,7 @@ from typing import Any, Final
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit, TrackrecordError
 from trackrecord.learning.text.times import believed_age
-from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.service_settings import TraceRules
+from trackrecord.settings.daemon_settings import DaemonSettings, TraceRules
 from trackrecord_producers.publishing.publisher import Publisher
 
 from ...agent_run import AgentRun, Signal, SignalKind

@@ -7,7 +7,7 @@ from itertools import islice
 import msgspec
 
 from trackrecord.learning.text.times import believed_age
-from trackrecord.settings.service_settings import TraceRules
+from trackrecord.settings.daemon_settings import TraceRules
 
 from .trace_store import WaitingTrace
 

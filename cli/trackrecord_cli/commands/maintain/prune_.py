@@ -12,7 +12,7 @@ from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.operation.status import counted
-from trackrecord.settings.service_settings import RetentionSettings
+from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord_consolidation.retention import remove_old
