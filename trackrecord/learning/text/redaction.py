@@ -342,7 +342,7 @@ def _redacted(text: str) -> str:
             text = FLAG.sub(_BEHIND, text)
         if "<" in text:
             text = ELEMENT.sub(_BEHIND, text)
-        text = QUOTED.sub(_quoted, text)
+        text = _without_quoted(text)
         text = _without_named(text)
     return WORD.sub(_word, text)
 
@@ -447,11 +447,18 @@ def _is_named(before: str) -> bool:
     return NAME_BEFORE.search(before, max(words.rfind(" ", 0, last - 1), 0)) is not None
 
 
-def _quoted(found: Any) -> str:  # noqa: ANN401 - a match
-    value: str = found.group()
-    before = found.string[max(found.start() - LONGEST_BEFORE, 0) : found.start()]
-    is_named = _may_be_name(before) and QUOTED_BEFORE.search(before)
-    return f"{value[0]}{PLACEHOLDER}{value[0]}" if is_named else value
+def _without_quoted(text: str) -> str:
+    kept, done, at = [], 0, 0
+    while found := QUOTED.search(text, at):
+        before = text[max(found.start() - LONGEST_BEFORE, 0) : found.start()]
+        if _may_be_name(before) and QUOTED_BEFORE.search(before):
+            quote = text[found.start()]
+            kept += [text[done : found.start()], f"{quote}{PLACEHOLDER}{quote}"]
+            done = at = found.end()
+        else:
+            # A quote that was left open before pairs with the one that begins a value.
+            at = found.start() + 1
+    return "".join([*kept, text[done:]])
 
 
 def _may_be_name(text: str) -> bool:
