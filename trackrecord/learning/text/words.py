@@ -4,20 +4,20 @@ One function takes texts apart for both databases, so that neither's own idea of
 nothing that somebody wrote ever stands in a query: a word becomes a lexeme of letters and digits.
 """
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from math import sqrt
 from operator import add
 from typing import Final
 
+from .lazy_regex import compile_lazily
 from .width import one_width
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = compile_lazily(r"[^\W_]+")
 # Han, kana and Hangul are written without spaces between words.
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+_CJK = compile_lazily(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 # goBuild → go Build, HTTPServer → HTTP Server
-_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
+_HUMP = compile_lazily(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 
 
 # Triggers are compared with every task; there are a few thousand of them at the most.
@@ -71,8 +71,8 @@ def overlap(a: frozenset[str], b: frozenset[str]) -> float:
 
 # Longer words are cut: their beginnings tell them apart.
 _MOST_CHARS: Final = 48
-_CJK_CHARACTER: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_PLAIN: Final = re.compile(r"[a-z0-9]+")
+_CJK_CHARACTER: Final = compile_lazily(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_PLAIN: Final = compile_lazily(r"[a-z0-9]+")
 # Words that say nothing about a text's subject: a question of only these finds nothing.
 _STOP_WORDS_TEXT: Final = """
 a an and are as at be been but by can do does for from had has have how i if in into is it its me my
@@ -110,9 +110,9 @@ def lexemes(scope: int, words: frozenset[str]) -> list[str]:
 
 
 _MOST_CHARS_NAMED: Final = 4000
-_NAME_TOKEN: Final = re.compile(r"[^\W_](?:[\w.+@/-]{0,126}\w)?")
+_NAME_TOKEN: Final = compile_lazily(r"[^\W_](?:[\w.+@/-]{0,126}\w)?")
 # `ERESOLVE`, `book_flight`, `notFound`, `vite.config`, `@scope/package`, `utf8`.
-_NAME: Final = re.compile(
+_NAME: Final = compile_lazily(
     r"[A-Z0-9]*[A-Z][A-Z0-9]{2,}|.*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|\w[./@+]\w|[a-z]\d).*"
 )
 

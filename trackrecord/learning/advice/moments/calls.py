@@ -15,6 +15,7 @@ import msgspec
 
 from ...competences.episodes.checks import CHECKS, MAKES
 from ...text.inert import one_line
+from ...text.lazy_regex import compile_lazily
 from ...text.words import words_of
 from ..runs.failures import has_not_started, masked_line
 from .facts import TEST
@@ -27,19 +28,21 @@ EDITS: Final = frozenset({"edit", "write"})
 """The words on record for the tools that change a file."""
 _SHELL: Final = "shell:"
 
-_HOME: Final = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\\s:'\"]|\Z)")
-_ROOT_HOME: Final = re.compile(r"(?<![\w./~-])/root(?=[/\s:'\"]|\Z)")
+_HOME: Final = compile_lazily(
+    r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\\s:'\"]|\Z)"
+)
+_ROOT_HOME: Final = compile_lazily(r"(?<![\w./~-])/root(?=[/\s:'\"]|\Z)")
 # What only shows an output, or less of it.
-_SHOWS: Final = re.compile(
+_SHOWS: Final = compile_lazily(
     r"(?:\s*\d?>&\d|\s*\d?>>?\s?/dev/null|\s*\|&?\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)?"
     r"|\s*;\s*echo\s+\S*\$\?\S*)+\s*\Z"
 )
 # A line with one of these is not told: a secret was in it, or the text of a file, or it was cut.
-_UNTOLD: Final = re.compile(r"<secret>|<<|…\s*\Z")
-_PARTS: Final = re.compile(r"&&|\|\|?|[;\n(]")
+_UNTOLD: Final = compile_lazily(r"<secret>|<<|…\s*\Z")
+_PARTS: Final = compile_lazily(r"&&|\|\|?|[;\n(]")
 _SEPARATORS: Final = frozenset({"&&", "||", ";", "|"})
-_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w{0,127}=")
-_PROGRAM: Final = re.compile(r"[A-Za-z][\w.+-]{0,31}\Z")
+_ASSIGNED: Final = compile_lazily(r"[A-Za-z_]\w{0,127}=")
+_PROGRAM: Final = compile_lazily(r"[A-Za-z][\w.+-]{0,31}\Z")
 # Their options are those of what they start.
 _LAUNCHERS: Final = frozenset({
     "npx", "bunx", "pnpx", "uvx", "rtk", "pnpm", "npm", "yarn", "bun", "uv", "poetry", "pipenv",
@@ -50,11 +53,11 @@ _STARTS: Final = frozenset({
     "run", "exec", "x", "dlx", "python", "python3", "node", "bash", "sh", "compose",
 }).union(_LAUNCHERS, CHECKS)  # fmt: skip
 # Which package of a repository is meant.
-_MEMBER: Final = re.compile(
+_MEMBER: Final = compile_lazily(
     r"(?:--(?:filter|workspace|package|prefix|dir|cwd)|-[FCw])[ =][^\s]{1,100}"
 )
 # The person, or a rule of the person's, did not let the call happen.
-_REFUSED: Final = re.compile(
+_REFUSED: Final = compile_lazily(
     r"refused by the person|the user doesn'?t want|permission to use|requires approval"
     r"|user rejected|was blocked|hook error|denied by|not approved",
     re.IGNORECASE,
@@ -62,7 +65,7 @@ _REFUSED: Final = re.compile(
 
 
 # What a check does not need: addresses, what a command or a text says to run, and hidden parts.
-_INDIRECT: Final = re.compile(
+_INDIRECT: Final = compile_lazily(
     r"://|\bwww\.|[`\n]|\$\(|[<>]\(|\beval\b|\b(?:ba|da|z|k|fi|c)?sh +-\w*c\b"
     r"|\|&?\s*(?:sudo +|env +)*(?:\S{0,64}/)?"
     r"(?:(?:ba|da|z|k|fi|c)?sh|python[\d.]*|node|perl|ruby|php)\b"
@@ -75,7 +78,7 @@ WORK: Final = {
     "start": frozenset({"dev", "serve", "start"}),
 }
 # What only looks is no preparation; what destroys is not named.
-UNNAMED: Final = re.compile(
+UNNAMED: Final = compile_lazily(
     r"^(?:ls|cat|head|tail|grep|rg|find|which|echo|printf|man|pwd|ps|curl|wc|sed|awk|jq|stat|sleep|cd|env|rm"
     r"|sudo|kill|pkill|dd|mv|chmod|chown)\b|\b(?:status|log|diff|show|ps|logs|list|rm|delete|drop"
     r"|reset|clean|prune|push|publish|deploy|release|destroy|remove|uninstall|force)\b"
@@ -89,15 +92,15 @@ _RUNS_THERE: Final = frozenset({"ci", "run", "runs", "checks", "pipeline", "pipe
 _LOOKS_THERE: Final = frozenset({"checks", "watch", "view", "list", "status", "trace", "logs"})
 # Programs that run here what would run there.
 _CI_HERE: Final = frozenset({"act", "gitlab-ci-local"})
-_WORK: Final = re.compile("|".join(sorted(_HOSTS.union(_CI_HERE, *WORK.values()))))
+_WORK: Final = compile_lazily("|".join(sorted(_HOSTS.union(_CI_HERE, *WORK.values()))))
 _ENDS: Final = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")"})
-_PREPARES: Final = re.compile(
+_PREPARES: Final = compile_lazily(
     r"(?:cd|pushd) \S+\Z|(?:export )?[A-Za-z_]\w{0,127}=\S*\Z"
     r"|(?:source|\.) \S{0,200}activate\S{0,20}\Z"
 )
-_TOOL: Final = re.compile(r"[\w.:/-]{1,64}")
-_NAME: Final = re.compile(r"[\w.@:/+-]{1,100}\Z(?<!-)|-m\Z")
-_PATH: Final = re.compile(
+_TOOL: Final = compile_lazily(r"[\w.:/-]{1,64}")
+_NAME: Final = compile_lazily(r"[\w.@:/+-]{1,100}\Z(?<!-)|-m\Z")
+_PATH: Final = compile_lazily(
     r"(?:[A-Za-z]:)?[~.]{0,2}[\\/]?[\w.@+-]{1,100}(?:[\\/][\w.@+()\[\]-]{1,100}){0,30}"
 )
 # A sentence has more plain words than the names of a command.
