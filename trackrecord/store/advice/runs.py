@@ -1,7 +1,9 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, select, update
 
@@ -9,7 +11,6 @@ from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome import decode_stored
-from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord.wire.run_digest import run_of, source_and_patterns, speaker_of_run
 from trackrecord.wire.run_marks import marks_of, task_text_of
 from trackrecord.wire.tried_calls import tried_run
@@ -19,6 +20,9 @@ from ..memories.tables import past_tasks
 from ..outcomes.entries import Replaced, outcomes_in_parts
 from ..outcomes.tables import outcomes, projects
 from .tables import listed_runs, run_counts, runs, tried_calls
+
+if TYPE_CHECKING:
+    from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 # One row of each for an outcome, or none.
 _TABLES: Final = (runs, listed_runs, tried_calls)
