@@ -22,6 +22,7 @@ from trackrecord.prompt.documents.advice_document import (
     ProcedureEntry,
 )
 from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.rankings_document import RankedMemory
 from trackrecord.wire.outcome_scorer import recogniser_of
 
 NOW = 1_800_000_000.0
@@ -102,6 +103,14 @@ def known_pattern(slug, helpful, harmful=0, *, content=None, texts=None, present
     facts = PatternFacts(slug, "named", content or slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
     return present(standing, NAMES.name_of, *([] if texts is None else [texts]))
+
+
+def memory(name, text, score=1.0, *, kind="memory", lines=None):
+    """A memory, as it is ranked."""
+    return RankedMemory(
+        id=name, text=text, type=kind, source=None, confidence=score, effective_confidence=score,
+        score=score, lines={"en": f"- {text}", "zh": f"- {text}"} if lines is None else lines,
+    )  # fmt: skip
 
 
 def kind(name):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import trackrecord
 from tests.prompt.advised import known_pattern as pattern
+from tests.prompt.advised import memory
 from tests.support.prompt_answers import context_from
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
-    RankedMemory,
     RankingsDocument,
 )
 from trackrecord.prompt.question.rules import ContextRules
@@ -37,19 +37,15 @@ def competence(name, trigger, score=0.8):
     )  # fmt: skip
 
 
-def memory(name, text, score=0.5):
-    return RankedMemory(
-        id=name, text=text, type="memory", source=None, confidence=score,
-        effective_confidence=score, score=score, lines={"en": f"- {text}", "zh": f"- {text}"},
-    )  # fmt: skip
-
-
 def document(project="p", **parts):
     return RankingsDocument(project=project, revision=1, computed_at=time.time(), **parts)
 
 
 REMEMBERED = document(
-    memories=(memory("m1", "The build cache must be cleared", 0.9), memory("m2", "Use port 5432")),
+    memories=(
+        memory("m1", "The build cache must be cleared", 0.9),
+        memory("m2", "Use port 5432", 0.5),
+    ),
     beyond={"memories": 7},
 )
 
