@@ -372,7 +372,7 @@ def check_history(store, clean, entries, chance):
 
 
 @given(st.lists(_entries, min_size=1, max_size=10), st.randoms(use_true_random=False))
-@settings(max_examples=22, deadline=None)
+@settings(max_examples=22)
 def test_any_history_is_that_of_the_joined_records(memory_store, entries, chance):
     """In any order, however often delivered, whatever had been consolidated."""
     stores = [memory_store(), memory_store()]
