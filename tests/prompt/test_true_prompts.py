@@ -138,9 +138,8 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
     untold = {each.id.removeprefix("anti-") for each in warnings[2:]}
     held_back = [each for each in others if each.id not in untold]
     assert best == (patterns[:2], warnings[:2], held_back[:2])
-    document = rankings(computed_at=NOW, patterns=tuple(patterns),
-        anti_patterns=tuple(warnings), others=tuple(others),
-    )  # fmt: skip
+    lists = {"patterns": patterns, "anti_patterns": warnings, "others": others}
+    document = rankings(computed_at=NOW, **{name: tuple(each) for name, each in lists.items()})
     counted = advice({}, patterns=tuple(entries))
     question = PromptQuestion("p", task_id=f"t{task_number}")
     known = ProjectDocuments(document, counted)
