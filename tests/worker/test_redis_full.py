@@ -57,7 +57,9 @@ def client(small: EmbeddedRedis) -> Iterator[redis.Redis]:
 @pytest.fixture
 def settings(home: Path) -> Settings:
     """Settings of a home with short waits."""
-    return load_settings(home=home, retry_after_s=0.1, batch_size=20, worker_concurrency=1)
+    return load_settings(
+        home=home, retry_after_s=0.1, batch_size=20, worker_concurrency=1, claim_idle_s=1.0
+    )
 
 
 @pytest.fixture
