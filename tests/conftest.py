@@ -32,10 +32,14 @@ pytest_plugins = [
 ]
 
 # A property has no deadline: a busy machine breaks any. And the first property of a fresh clone is
-# slow to make its examples, because hypothesis builds its tables of Unicode then. What fails is
-# printed with a line that reproduces it on another machine.
+# slow to make its examples, because hypothesis builds its tables of Unicode then. The examples of a
+# test share its home and its servers. What fails is printed with a line that reproduces it on
+# another machine.
 hypothesis_settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "any-machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    print_blob=True,
 )
 hypothesis_settings.load_profile("any-machine")
 

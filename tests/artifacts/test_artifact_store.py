@@ -22,7 +22,7 @@ def files(home: Path) -> list[Path]:
 
 
 @given(data=st.binary(max_size=5000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_was_stored_comes_back_byte_for_byte(tmp_path_factory, data):
     """Any bytes, under the SHA-256 of the content."""
     store = ArtifactStore(tmp_path_factory.mktemp("home"), "p", retention_s=DAY)

@@ -5,7 +5,7 @@ import functools
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trackrecord
@@ -113,10 +113,7 @@ def test_a_task_that_cannot_be_one_loses_no_output(agent, task, known_as):
 
 
 @given(task=st.text(min_size=1, max_size=256), other=st.text(min_size=1, max_size=256))
-@settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=25)
 def test_tasks_are_kept_apart_whatever_their_names(tmp_path_factory, task, other):
     """A task finds its own outputs, and no other one's."""
     home = tmp_path_factory.mktemp("home")

@@ -153,7 +153,7 @@ values = st.recursive(
 
 
 @given(document=st.lists(values) | st.dictionaries(st.text(max_size=5), values))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_large_documents_are_told_as_small_ones_are(document):
     """Walked over or looked into: one shape."""
     for data in (json.dumps(document).encode(), json.dumps(document, indent=2).encode()):
@@ -187,7 +187,6 @@ def test_what_an_output_says_stands_as_data(data):
 
 @given(data=st.binary(max_size=3000) | st.text(max_size=3000).map(str.encode),
        longest=st.integers(400, 900))  # fmt: skip
-@settings(deadline=None)
 def test_no_summary_is_longer_than_allowed(data, longest):
     """Of any content, cut or not, and it always names the id."""
     for kept in (StoredPart(data), StoredPart(data, gone=123)):

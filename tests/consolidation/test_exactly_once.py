@@ -14,7 +14,7 @@ from tests.consolidation.killed_run import run_until
 from tests.support.dying import exit_code_of
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.store.database.dialects.sqlite import LARGEST_LOG
+from trackrecord.store.database.dialects import sqlite
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing
 from trackrecord.store.database.leases import leases
 from trackrecord.store.database.migrate import migrate
@@ -98,8 +98,10 @@ def test_a_run_waits_while_others_write(tmp_path):
     other.dispose()
 
 
-def test_a_log_that_a_reader_made_long_is_cut(tmp_path):
+def test_a_log_that_a_reader_made_long_is_cut(tmp_path, monkeypatch):
     """By the next run after the reader, by a worker at rest, and as soon as the log begins anew."""
+    largest = 8 * 1024 * 1024
+    monkeypatch.setattr(sqlite, "LARGEST_LOG", largest)
     url = f"sqlite:///{tmp_path}/store.sqlite"
     engine, other = connect_store(url), connect_store(url)
     migrate(engine)
@@ -108,11 +110,11 @@ def test_a_log_that_a_reader_made_long_is_cut(tmp_path):
     for then in ("consolidates", "rests", "learns"):
         with reading(other) as connection:
             connection.execute(text("SELECT count(*) FROM outcomes")).all()
-            while log.stat().st_size < 2 * LARGEST_LOG:
-                fleet.report("a", "b", description="x" * 5_000_000)
+            while log.stat().st_size < 2 * largest:
+                fleet.report("a", "b", description="x" * 1_000_000)
             fleet.consolidate()
             dialect_of(engine).bound_log(engine)
-            assert log.stat().st_size >= 2 * LARGEST_LOG
+            assert log.stat().st_size >= 2 * largest
         if then == "consolidates":
             fleet.consolidate()
         elif then == "rests":
@@ -120,7 +122,7 @@ def test_a_log_that_a_reader_made_long_is_cut(tmp_path):
         assert (log.stat().st_size == 0) == (then != "learns")
     for _ in range(3):
         fleet.report("a", "b")
-    assert log.stat().st_size <= LARGEST_LOG
+    assert log.stat().st_size <= largest
     engine.dispose()
     other.dispose()
 

@@ -19,6 +19,7 @@ from tests.forgetting.told_store import Told
 from tests.store import teaching
 from tests.store.teaching import DAY, SCORER, outcome, teach
 from tests.transfer.exports import exported, import_into
+from tests.worker.working import recorded_ids
 from trackrecord.errors import InvalidOutcome, RetentionFailed
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.settings.daemon_settings import RetentionSettings
@@ -212,12 +213,6 @@ def remove(store, *, at_once: int = 7, **given):
     return remove_old(store, KEPT, RULES, "default", now=NOW, at_once=at_once, **given)
 
 
-def ids_in(store) -> set[str]:
-    """The outcomes on record."""
-    with reading(store) as connection:
-        return set(connection.execute(select(outcomes.c.outcome_id)).scalars())
-
-
 def ids_of_old(store) -> set[str]:
     """The outcomes whose record has not changed of late."""
     table = outcomes.c
@@ -258,7 +253,7 @@ def test_what_removed_outcomes_counted_for_stays(store):
     assert present(store) == today
     for _ in killed_again_and_again(partial(remove, store)):
         assert present(store) == today
-    assert ids_in(store) == {each.outcome_id for each in found} - old
+    assert recorded_ids(store) == {each.outcome_id for each in found} - old
     assert present(store) == today
     rebuild(store)
     assert present(store) == today
@@ -421,7 +416,7 @@ def test_a_source_whose_outcomes_are_all_removed_is_forgotten(store, store_copy)
         remove(each)
     subject = Subject("source", "default", "dora")
     assert find_in_store(store, subject).counts["observations"] == 12
-    assert ids_in(store) == {"olast"}
+    assert recorded_ids(store) == {"olast"}
     learnt = last_learnt(store)
     forget_in_store(store, RULES, subject, (), actor="test", now=NOW)
     assert not any(find_in_store(store, subject).counts.values())

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given
+from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
@@ -261,7 +261,7 @@ def others(memory_store: Callable[[], Engine]) -> Iterator[tuple[Engine, Engine]
     subject=st.sampled_from([("source", "bob"), ("task", "t1"), ("task", "t5")]),
     in_batches=st.booleans(),
 )
-@hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=20)
 def test_the_store_is_as_if_only_the_rest_had_come(engine, others, history, subject, in_batches):
     """Histories with amendments, consolidation, decisions, memories, exposures and hints."""
     check((engine, *others), history, subject, in_batches=in_batches)

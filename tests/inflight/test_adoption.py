@@ -4,7 +4,7 @@ import multiprocessing
 import time
 
 import redis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord.inflight.reports import error_report
@@ -53,10 +53,7 @@ steps = st.one_of(
 
 
 @given(st.lists(steps, max_size=25))
-@settings(
-    max_examples=30,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=30)
 def test_whatever_happens_each_error_is_in_one_outcome(client, told):
     """As a model says: what waits goes to whoever asks next, and stays there."""
     client.flushdb()
@@ -71,22 +68,16 @@ def test_whatever_happens_each_error_is_in_one_outcome(client, told):
             assert adopt(client, how) == held[how]
 
 
-def _adopt_all(path, number, queue):
+def _adopt_all(path, number):
     with redis.Redis(unix_socket_path=path) as client:
-        queue.put(sum(adopt(client, f"o{number}-{turn}") for turn in range(50)))
+        return sum(adopt(client, f"o{number}-{turn}") for turn in range(50))
 
 
 def test_concurrent_attempts_share_them_out(client, redis_server):
     """None is counted twice, and none is left."""
     for _ in range(200):
         record(client)
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
     path = client.connection_pool.connection_kwargs["path"]
-    children = [context.Process(target=_adopt_all, args=(path, n, queue)) for n in range(3)]
-    for child in children:
-        child.start()
-    given = [queue.get(timeout=200) for _ in children]
-    for child in children:
-        child.join(200)
-    assert sum(given) == 200
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        found = pool.starmap_async(_adopt_all, [(path, n) for n in range(3)], chunksize=1)
+        assert sum(found.get(200)) == 200

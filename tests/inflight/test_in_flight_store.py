@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 import redis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -186,7 +186,6 @@ def test_what_is_no_report_is_refused(task_id, kind, more):
         error_report(task_id, kind, "m", **more)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     project=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=128),
     task_id=st.text(
@@ -211,8 +210,7 @@ def test_any_names_and_texts_survive(store_of, project, task_id, texts):
     assert store.read(task_id).errors[-1].resolved
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-          max_examples=30)  # fmt: skip
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["e", "F", "S", "r"])), max_size=40))
 def test_the_bounds_hold_whatever_happens(store_of, client, steps):
     """The index says exactly what is there, and no more is there than may be."""
@@ -248,13 +246,9 @@ def _record_many(path, name, count):
 @pytest.mark.faults
 def test_many_processes_record_at_once(home, redis_server, store_of):
     """None is lost, every id is another one, and each process's errors are in its order."""
-    context = multiprocessing.get_context("fork")
     arguments = [(str(home / "redis.sock"), f"process-{n}", 100) for n in range(8)]
-    processes = [context.Process(target=_record_many, args=each) for each in arguments]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(200)
+    with multiprocessing.get_context("fork").Pool(8) as pool:
+        pool.starmap_async(_record_many, arguments, chunksize=1).get(200)
     errors = store_of().read("t").errors
     assert len({error.id for error in errors}) == len(errors) == 800
     told = Counter(error.message.split()[0] for error in errors)

@@ -15,11 +15,6 @@ USUAL = HalfLives(90.0, 90.0)
 NOTED = Recorded(RecordedRules().as_json(), mixed=False, half_lives=USUAL)
 
 
-def test_the_same_rules_need_none():
-    """Whatever was recorded."""
-    assert why_rebuild(NOTED, RecordedRules(), USUAL) == ()
-
-
 @pytest.mark.parametrize(
     ("rules", "line"),
     [
@@ -49,12 +44,13 @@ def test_what_differs_is_named(rules, line):
 @pytest.mark.parametrize(
     "rules",
     [
+        RecordedRules(),
         RecordedRules(criteria=CriteriaRules(min_feedback=5, deprecated_above=0.5)),
         RecordedRules(competence=CompetenceRules(min_successes=5)),
     ],
 )
 def test_what_is_derived_when_read_needs_none(rules):
-    """Thresholds take effect at once."""
+    """Nor do the same rules: thresholds take effect at once."""
     assert why_rebuild(NOTED, rules, USUAL) == ()
 
 

@@ -86,3 +86,15 @@ def agent(home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture
+def agent_says(agent) -> Callable[[Settings, str], list[str]]:
+    """Runs Python code as an agent's process with settings, where any warning is an error."""
+
+    def run(settings: Settings, program: str) -> list[str]:
+        done = agent(program, PYTHONWARNINGS="error", **settings.as_environment())
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run

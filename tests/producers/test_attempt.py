@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import inspect
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -243,11 +244,8 @@ def test_threads_and_tasks_have_attempts_of_their_own(published):
             current_attempt().retry()
 
     barrier = threading.Barrier(4)
-    threads = [threading.Thread(target=work, args=(n, barrier)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: work(n, barrier), range(4)))
     assert sorted(outcome["retry_count"] for outcome in published) == [0, 1, 2, 3]
     published.clear()
 

@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -95,16 +95,8 @@ def test_two_forwarders_share_the_work(settings, folder, client):
     """Each file is sent by one of them."""
     for number in range(40):
         (folder / f"{number}.jsonl").write_bytes(b"%d\n" % number * 10)
-    counts = []
-    threads = [
-        threading.Thread(target=lambda: counts.append(forward_spool(settings, client)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(counts) == 400
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda _: forward_spool(settings, client), range(4))) == 400
     assert sorted(_bodies(client)) == sorted(b"%d" % n for n in range(40) for _ in range(10))
 
 
@@ -119,10 +111,7 @@ def test_a_spool_far_larger_than_memory_should_be_is_forwarded_in_steps(settings
     assert max(steps) <= 4 * 1024 * 1024 // 200_000
 
 
-@hypothesis_settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@hypothesis_settings(max_examples=40)
 @given(
     content=st.lists(
         st.one_of(st.binary(max_size=40), st.just(b"\n"), st.just(WHOLE), st.just(b"y" * 2000)),

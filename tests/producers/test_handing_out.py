@@ -1,12 +1,10 @@
 """What a task is handed is recorded fire and forget, over the queue and spool of outcomes."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 
-from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
+from tests.prompt.advised import memory
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord_producers.spool.forwarder import forward_spool
 
@@ -43,16 +41,6 @@ print(publish_recall("p", ["记忆"]), publish_recall("p", ["\\ud800"]), trackre
 """
 
 
-def agent(settings, program):
-    """A process of its own, which ends at once after it."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True, text=True, timeout=200, check=True,
-    )  # fmt: skip
-    return ran.stdout.splitlines()
-
-
 def exposures_on(client, settings, kind=b"exposure"):
     entries = client.xrange(settings.keys.outcomes)
     return [json.loads(fields[kind]) for _, fields in entries if kind in fields]
@@ -60,13 +48,7 @@ def exposures_on(client, settings, kind=b"exposure"):
 
 def cache_memories(client, settings, **more):
     """Rankings of memories x, y and z."""
-    memories = tuple(
-        RankedMemory(
-            id=name, text=name, type="memory", source=None, confidence=1.0,
-            effective_confidence=1.0, score=1.0, lines={"en": f"- {name}"},
-        )
-        for name in "xyz"
-    )  # fmt: skip
+    memories = tuple(memory(name, name) for name in "xyz")
     write_document(
         client,
         settings,
@@ -76,10 +58,10 @@ def cache_memories(client, settings, **more):
     )
 
 
-def test_they_go_onto_the_stream(agent_settings, client):
+def test_they_go_onto_the_stream(agent_settings, agent_says, client):
     """From `rankings()`, `arankings()` and `context()`, each with an id; none without a task id."""
     cache_memories(client, agent_settings)
-    assert agent(agent_settings, PROGRAM) == ["True given {}"]
+    assert agent_says(agent_settings, PROGRAM) == ["True given {}"]
     found = exposures_on(client, agent_settings)
     assert sorted(each["task_id"] for each in found) == ["t1", "t1", "t2"]
     assert len({each["exposure_id"] for each in found}) == 3
@@ -87,10 +69,10 @@ def test_they_go_onto_the_stream(agent_settings, client):
     assert {each["revision"] for each in found} == {3}
 
 
-def test_memories_handed_out_without_a_task_are_reported_once(agent_settings, client):
+def test_memories_handed_out_without_a_task_are_reported_once(agent_settings, agent_says, client):
     """A process that only reads says each once a day, and so does its forked child."""
     cache_memories(client, agent_settings)
-    said = agent(agent_settings, READS)
+    said = agent_says(agent_settings, READS)
     assert said == ["[('x', 'y', 'z'), ('y',), ('y',)] True", "1 {}"]
     (recall,) = exposures_on(client, agent_settings, b"recall")
     assert (recall["project"], recall["memories"]) == ("p", ["x", "y", "z"])
@@ -98,7 +80,7 @@ def test_memories_handed_out_without_a_task_are_reported_once(agent_settings, cl
     assert exposures_on(client, agent_settings) == []
 
 
-def test_an_exposure_says_it_already(agent_settings, client):
+def test_an_exposure_says_it_already(agent_settings, agent_says, client):
     """What a task was handed is not reported again; what is withheld is not handed out."""
     cache_memories(client, agent_settings)
     program = """
@@ -106,7 +88,7 @@ import trackrecord
 trackrecord.rankings(project="p", task_id="t")
 trackrecord.rankings(project="p")
 """
-    agent(agent_settings, program)
+    agent_says(agent_settings, program)
     assert len(exposures_on(client, agent_settings)) == 1
     assert exposures_on(client, agent_settings, b"recall") == []
     away = agent_settings.model_copy(update={"holdout": 0.9})
@@ -117,14 +99,14 @@ answers = [trackrecord.rankings(project="p", task_id=f"t{n}") for n in range(40)
 answers += [trackrecord.context("p", task_id=f"t{n}") for n in range(40)]
 print({each.arm: each.memory_ids for each in answers})
 """
-    (arms,) = agent(away, program)
+    (arms,) = agent_says(away, program)
     assert "'withheld': ()" in arms
 
 
-def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, client):
+def test_without_redis_they_wait_in_the_spool(agent_settings, agent_says, redis_server, client):
     """And are forwarded by whoever gets through; what is invalid is dropped and counted."""
     away = agent_settings.model_copy(update={"redis_url": "unix:///nowhere/redis.sock"})
-    exposure_id, dropped, recalled = agent(away, LATER)
+    exposure_id, dropped, recalled = agent_says(away, LATER)
     assert dropped == "None {'invalid': 1}"
     assert recalled == "True False {'invalid': 2}"
     (path,) = agent_settings.spool_dir.glob("*.jsonl")

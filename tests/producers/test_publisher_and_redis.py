@@ -4,6 +4,7 @@ import signal
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.producers.what_became import arrived, spooled
 from tests.support.processes import until
@@ -21,20 +22,12 @@ def _ids(bodies):
 def test_many_threads_publish_and_everything_arrives_once(agent_settings, client, publisher_of):
     """None is lost between threads."""
     publisher = publisher_of(agent_settings)
-    ids = []
-
-    def work():
-        ids.extend([publisher.publish(_outcome(0)) for _ in range(500)])
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(lambda _: publisher.publish(_outcome(0)), range(4000)))
     assert publisher.flush(60)
     bodies = arrived(client)
     assert len(bodies) == 4000
-    assert _ids(bodies) == set(ids)
+    assert _ids(bodies) == ids
     assert publisher.stats().sent == 4000
 
 

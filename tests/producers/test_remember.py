@@ -1,9 +1,6 @@
 """An agent stores a memory: fire and forget, over the same queue, stream and spool as outcomes."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -11,23 +8,11 @@ import trackrecord
 from trackrecord_producers.publishing.memory_call import remember
 
 PROGRAM = """
-import sys, trackrecord
-project = sys.argv[2] if sys.argv[2:] else None
-memory_id = trackrecord.remember(sys.argv[1], source="agent-a", project=project)
+import trackrecord
+memory_id = trackrecord.remember("Use uv\\nfor Python", source="agent-a")
 trackrecord.publish(task_id="t", success=True)
 print(memory_id, trackrecord.dropped())
 """
-
-
-def agent(settings, *arguments):
-    """A process of its own, which ends at once after it."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, *arguments],
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True, text=True, timeout=200, check=True,
-    )  # fmt: skip
-    memory_id, _, dropped = ran.stdout.strip().partition(" ")
-    return memory_id, dropped
 
 
 def memories_on(client, settings):
@@ -35,9 +20,10 @@ def memories_on(client, settings):
     return [json.loads(fields[b"memory"]) for _, fields in entries if b"memory" in fields]
 
 
-def test_it_goes_onto_the_stream(agent_settings, client):
+def test_it_goes_onto_the_stream(agent_settings, agent_says, client):
     """Beside the outcomes, with its id and the project of the settings."""
-    memory_id, dropped = agent(agent_settings, "Use uv\nfor Python")
+    (said,) = agent_says(agent_settings, PROGRAM)
+    memory_id, dropped = said.split(" ")
     assert dropped == "{}"
     assert memories_on(client, agent_settings) == [
         {

@@ -1,10 +1,6 @@
 """trackrecord.testing: what users test their agents with."""
 
 import asyncio
-import os
-import subprocess
-import sys
-import textwrap
 
 import pytest
 
@@ -109,7 +105,7 @@ def test_tasks_of_an_event_loop_have_their_own():
     assert asyncio.run(main()) == [["a", "a"], ["b", "b"]]
 
 
-def test_neither_thread_nor_server_nor_home_is_needed(home):
+def test_neither_thread_nor_server_nor_home_is_needed(agent):
     """And the process's own reporting is as it was."""
     program = """
         import os, sys, threading, trackrecord
@@ -125,11 +121,7 @@ def test_neither_thread_nor_server_nor_home_is_needed(home):
         assert not os.listdir(os.environ["TRACKRECORD_HOME"])
         assert trackrecord.stats().published == 0
         """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env={**os.environ, "TRACKRECORD_HOME": str(home), "TRACKRECORD_REDIS_URL": "nonsense"},
-        capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
+    done = agent(program, TRACKRECORD_REDIS_URL="nonsense")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -1,11 +1,20 @@
 """Advice documents for tests, built from the runs of past tasks."""
 
+import time
 from array import array
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.competences.episodes.signatures import signature_of
+from trackrecord.learning.competences.record import (
+    Competence,
+    Performance,
+    RecipeStep,
+    TriggerCounts,
+)
+from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
@@ -20,7 +29,8 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.presentation import present_competence, present_pattern
+from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.wire.outcome_scorer import recogniser_of
 
 NOW = 1_800_000_000.0
@@ -101,6 +111,42 @@ def known_pattern(slug, helpful, harmful=0, *, content=None, texts=None, present
     facts = PatternFacts(slug, "named", content or slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
     return present(standing, NAMES.name_of, *([] if texts is None else [texts]))
+
+
+def memory(name, text, score=1.0, *, kind="memory", lines=None):
+    """A memory, as it is ranked."""
+    return RankedMemory(
+        id=name, text=text, type=kind, source=None, confidence=score, effective_confidence=score,
+        score=score, lines={"en": f"- {text}", "zh": f"- {text}"} if lines is None else lines,
+    )  # fmt: skip
+
+
+def rankings(**parts):
+    """Rankings of a project, computed just now unless it is said when."""
+    known = {"project": "p", "revision": 1, "computed_at": time.time(), **parts}
+    return RankingsDocument(**known)
+
+
+def record(name, tools, signal="the build is red", *, conditions=None, good=4, bad=0, **more):
+    """A competence, as it is ranked."""
+    now = time.time()
+    known = TriggerCounts(signal, conditions, good, bad)
+    competence = Competence(
+        id=name,
+        project="p",
+        skill_name=f"skill:{'+'.join(sorted(tools))}",
+        signature="+".join(sorted(tools)),
+        triggers=(known,),
+        recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
+        failure_modes=(),
+        performance=Performance(good, bad),
+        confidence=0.8,
+        salience=1.0,
+        lifecycle=Lifecycle(30.0, 0.1, 0.0, now),
+        created_at=now,
+        updated_at=now,
+    )
+    return present_competence(replace(competence, **more), now=now, base_rate=0.5)
 
 
 def kind(name):

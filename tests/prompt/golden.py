@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from tests.prompt import advised
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
-    RankedMemory,
     RankedPattern,
     RankingsDocument,
 )
@@ -45,11 +45,8 @@ def competence(name, trigger, score):
 
 
 def memory(name, text, score, kind="memory"):
-    return RankedMemory(
-        id=name, text=text, type=kind, source=None, confidence=score, effective_confidence=score,
-        score=score,
-        lines={"en": f"- {text} [confidence {score:g}]", "zh": f"- {text} [{score:g}]"},
-    )  # fmt: skip
+    lines = {"en": f"- {text} [confidence {score:g}]", "zh": f"- {text} [{score:g}]"}
+    return advised.memory(name, text, score, kind=kind, lines=lines)
 
 
 FULL = {
@@ -87,10 +84,7 @@ DOCUMENTS = {
             pattern("later", "legendary", 0.9),
             pattern("gone", "deprecated", 0.8),
         ),
-        "memories": (RankedMemory(
-            id="mute", text="muet", type="memory", source=None, confidence=0.5,
-            effective_confidence=0.5, score=0.5, lines={"fr": "- muet"},
-        ),),
+        "memories": (advised.memory("mute", "muet", 0.5, lines={"fr": "- muet"}),),
     },
 }  # fmt: skip
 OWN = (

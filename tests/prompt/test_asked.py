@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from itertools import count
 from math import inf, nan
 
@@ -11,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
+from tests.prompt.advised import memory, rankings
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.question.question import DEFAULT_BUDGET, PromptQuestion, asked_for
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
@@ -159,18 +158,8 @@ def test_the_usual_budget_is_a_setting(fake_client, settings, monkeypatch):
     assert reader.settings.context.learnt_tokens == 20
     monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): reader})
     lines = {"en": "- x" * 9, "zh": "- x" * 9}
-    known = tuple(
-        RankedMemory(
-            id=str(number), text="x", type="memory", source=None, confidence=0.5,
-            effective_confidence=0.5, score=0.5, lines=lines,
-        )
-        for number in range(9)
-    )  # fmt: skip
-    write_document(
-        fake_client,
-        settings,
-        RankingsDocument(project="p", revision=1, computed_at=time.time(), memories=known),
-    )
+    known = tuple(memory(str(number), "x", 0.5, lines=lines) for number in range(9))
+    write_document(fake_client, settings, rankings(memories=known))
     assert 0 < trackrecord.rankings(project="p").tokens <= 20
     assert trackrecord.rankings(project="p", budget=None).tokens > 20
 

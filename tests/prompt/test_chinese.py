@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.prompt.advised import advice, lesson
+from tests.prompt.advised import advice, lesson, rankings
 from tests.prompt.golden import FULL, TASK
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
@@ -19,7 +19,6 @@ from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.documents.labels import in_language, shown
 from trackrecord.prompt.documents.presentation import present_memory, present_pattern
 from trackrecord.prompt.documents.rankings_document import (
-    RankingsDocument,
     decode_document,
     encode_document,
 )
@@ -52,13 +51,9 @@ def answered(document, language, **more):
     return answer_from(document, language=language, **more)
 
 
-def document(**parts):
-    return RankingsDocument(project="p", revision=1, computed_at=NOW, **parts)
-
-
 def test_contents_and_reasons_follow_the_language():
     """A strategy has its Chinese name, warnings and reasons have Chinese words."""
-    known = document(patterns=(GOOD, OWN), anti_patterns=(BAD,))
+    known = rankings(patterns=(GOOD, OWN), anti_patterns=(BAD,))
     english, chinese = (
         answered(decode_document(encode_document(known)), each) for each in ("en", "zh")
     )
@@ -102,12 +97,12 @@ def test_every_kind_has_a_label_and_a_gist_in_both_languages():
     }
     counted = advice(tasks, lessons=(lesson("slow", "read_log"),))
     told = {
-        language: answered(document(**FULL), language, task=TASK, advice=counted)
+        language: answered(rankings(**FULL), language, task=TASK, advice=counted)
         for language in ("en", "zh")
     }
-    uncounted = {each: answered(document(**FULL), each, task=TASK) for each in ("en", "zh")}
+    uncounted = {each: answered(rankings(**FULL), each, task=TASK) for each in ("en", "zh")}
     without_task = {
-        language: answered(document(**FULL), language, advice=counted) for language in ("en", "zh")
+        language: answered(rankings(**FULL), language, advice=counted) for language in ("en", "zh")
     }
     seen = set()
     for feed in FEEDS:
@@ -138,7 +133,7 @@ def test_a_known_pitfall_says_so_in_chinese():
 @pytest.mark.parametrize(("task", "budget"), [(None, 60), (TASK, 40), (TASK, 400), (None, None)])
 def test_reasons_of_lines_are_chinese(task, budget):
     """Of those in the text, and of those that are not."""
-    answer = answered(document(**FULL), "zh", task=task, budget=budget)
+    answer = answered(rankings(**FULL), "zh", task=task, budget=budget)
     assert answer.why
     for why in answer.why:
         assert CHINESE.fullmatch(why.reason), why.reason
@@ -149,7 +144,7 @@ def test_what_became_of_candidates_is_told_in_chinese():
     own = [Candidate(id=f"t{n}", kind="task", text="x" * 90) for n in range(3)]
     for language in ("en", "zh"):
         told = context_from(
-            document(**FULL), own, ContextRules(max_candidates=10), project="p", problem=None,
+            rankings(**FULL), own, ContextRules(max_candidates=10), project="p", problem=None,
             task=TASK, budget=60, language=language, memory_rules=MemoryRules(), now=time.time(),
         )  # fmt: skip
         assert {each.reason for each in told.left_out} <= {

@@ -1,23 +1,13 @@
 """How sure an answer is of a procedure, and what the task's conditions do to it."""
 
 import time
-from dataclasses import replace
 
 import pytest
 from msgspec.structs import replace as replace_fields
 
-from tests.prompt.advised import advice, expected
+from tests.prompt.advised import advice, expected, rankings, record
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.competences.record import (
-    Competence,
-    Performance,
-    RecipeStep,
-    TriggerCounts,
-)
-from trackrecord.learning.competences.rules import Lifecycle
-from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.prompt.documents.rankings_document import (
-    RankingsDocument,
     decode_document,
     encode_document,
 )
@@ -27,30 +17,8 @@ NOW = time.time()
 TASK = "the build is red"
 
 
-def record(name, tools, signal=TASK, *, conditions=None, further=(), good=4, bad=0, **more):
-    known = TriggerCounts(signal, conditions, good, bad, tuple(further))
-    competence = Competence(
-        id=name,
-        project="p",
-        skill_name=f"skill:{'+'.join(sorted(tools))}",
-        signature="+".join(sorted(tools)),
-        triggers=(known,),
-        recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-        failure_modes=(),
-        performance=Performance(good, bad),
-        confidence=0.8,
-        salience=1.0,
-        lifecycle=Lifecycle(30.0, 0.1, 0.0, NOW),
-        created_at=NOW,
-        updated_at=NOW,
-    )
-    return present_competence(replace(competence, **more), now=NOW, base_rate=0.5)
-
-
 def document(*records, **more):
-    found = RankingsDocument(
-        project="p", revision=1, computed_at=NOW, competences=tuple(records), **more
-    )
+    found = rankings(competences=records, **more)
     # As an agent gets it.
     return decode_document(encode_document(found))
 

@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 
 import trackrecord
 from tests.prompt.advised import known_pattern as pattern
+from tests.prompt.advised import memory, rankings
+from tests.prompt.golden import competence
 from tests.support.prompt_answers import context_from
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.documents.rankings_document import (
-    RankedCompetence,
-    RankedMemory,
-    RankingsDocument,
-)
 from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
@@ -29,35 +26,22 @@ RULES = ContextRules()
 CURRENT = {"id": "now", "kind": "task", "text": "Fix it", "metadata": {"isCurrentTask": True}}
 
 
-def competence(name, trigger, score=0.8):
-    return RankedCompetence(
-        id=name, skill_name=f"skill:{name}", status="active", triggers=(trigger,), recipe=(),
-        success_count=4, failure_count=1, success_rate=0.8, confidence=0.8, recency=1.0,
-        score=score, lines={"en": f"- {name} [worked 4/5]", "zh": f"- {name} [成功4/5次]"},
-    )  # fmt: skip
-
-
-def memory(name, text, score=0.5):
-    return RankedMemory(
-        id=name, text=text, type="memory", source=None, confidence=score,
-        effective_confidence=score, score=score, lines={"en": f"- {text}", "zh": f"- {text}"},
-    )  # fmt: skip
-
-
-def document(project="p", **parts):
-    return RankingsDocument(project=project, revision=1, computed_at=time.time(), **parts)
-
-
-REMEMBERED = document(
-    memories=(memory("m1", "The build cache must be cleared", 0.9), memory("m2", "Use port 5432")),
+REMEMBERED = rankings(
+    memories=(
+        memory("m1", "The build cache must be cleared", 0.9),
+        memory("m2", "Use port 5432", 0.5),
+    ),
     beyond={"memories": 7},
 )
 
 
-LEARNT = document(
+LEARNT = rankings(
     patterns=(pattern("tests-first", 8), pattern("small-steps", 4)),
     anti_patterns=(pattern("big-bang", 1, 6),),
-    competences=(competence("build", "build is red"), competence("refund", "refund request")),
+    competences=(
+        competence("build", "build is red", 0.8),
+        competence("refund", "refund request", 0.8),
+    ),
 )
 
 
@@ -168,7 +152,7 @@ def test_ranking_that_is_off_leaves_the_text_untouched():
 
 def test_only_the_best_of_each_kind_compete():
     """As many as max_learnt says; the others are counted, also those beyond the cache."""
-    many = document(
+    many = rankings(
         patterns=tuple(pattern(f"p{number:02}", 9) for number in range(30)), beyond={"patterns": 7}
     )
     answer = composed(many, rules=replace(RULES, max_learnt=4))

@@ -5,14 +5,14 @@ import time
 import pytest
 
 import trackrecord
-from tests.prompt.advised import NOW, advice, kind, pattern_entry
+from tests.prompt.advised import NOW, advice, kind, pattern_entry, rankings
 from tests.prompt.advised import known_pattern as pattern
 from trackrecord.prompt.choosing.exposure import TRIED, exposure_plan_of
 from trackrecord.prompt.choosing.inputs import PromptInputs
 from trackrecord.prompt.choosing.pattern_entries import patterns_for
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.documents.presentation import present_other
-from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
@@ -28,14 +28,8 @@ def reader_of(fake_client, settings):
     """Reads what is known of a project, with some settings of the agent's and of the document."""
 
     def make(*, document=None, **more):
-        write_document(
-            fake_client,
-            settings,
-            RankingsDocument(
-                project="p", revision=1, computed_at=time.time(), anti_patterns=(WARNING,),
-                **({"patterns": GIVEN} | (document or {})),
-            ),
-        )  # fmt: skip
+        known = {"patterns": GIVEN, "anti_patterns": (WARNING,)} | (document or {})
+        write_document(fake_client, settings, rankings(**known))
         return RankingsReader(settings.model_copy(update=more), fake_client)
 
     return make
@@ -177,7 +171,7 @@ def test_without_rankings_nothing_is_recorded(settings, fake_client):
 
 def test_drawn_rates_come_from_the_estimates_where_there_are_any():
     """Those of the advice go before the rankings' own counts; strange ones never break a draw."""
-    document = RankingsDocument(project="p", revision=1, computed_at=0.0, patterns=GIVEN)
+    document = rankings(computed_at=0.0, patterns=GIVEN)
     sure = Expected(9000.0, 1000.0, 0.9, 0.89, 0.91)
     counted_anew = AdviceDocument(
         project="p",
@@ -220,9 +214,7 @@ def test_what_a_draw_puts_first_is_the_best_of_all_that_is_held_back():
         patterns=estimates,
         kinds=(kind("refunds"), kind("bills"), kind("repairs")),
     )
-    document = RankingsDocument(
-        project="p", revision=1, computed_at=NOW, patterns=tuple(pattern(slug, 5) for slug in slugs)
-    )
+    document = rankings(computed_at=NOW, patterns=tuple(pattern(slug, 5) for slug in slugs))
     known = ProjectDocuments(document, counted)
     seen = set()
     for number in range(60):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.prompt.advised import memory, rankings
 from tests.support.prompt_answers import context_from
 from trackrecord.artifacts.output_records import OutputRecord
 from trackrecord.inflight.errors import ERROR_TYPES, TaskError, TaskInFlight
@@ -17,7 +18,6 @@ from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.prompt.answers.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.choosing.exposure import ExposurePlan
-from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.question.question import SectionFilter
 from trackrecord.prompt.question.rules import ContextRules
 
@@ -219,13 +219,7 @@ def test_a_budget_for_what_is_learnt_of_nothing_leaves_them():
 
 def test_the_holdout_withholds_what_is_learnt_and_nothing_of_the_task_itself():
     """Both arms know of their errors, so that the difference is what is learnt."""
-    known = RankingsDocument(
-        project="p", revision=1, computed_at=time.time(),
-        memories=(RankedMemory(
-            id="m", text="Use uv", type="memory", source=None, confidence=1.0,
-            effective_confidence=1.0, score=1.0, lines={"en": "- Use uv", "zh": "- Use uv"},
-        ),),
-    )  # fmt: skip
+    known = rankings(memories=(memory("m", "Use uv"),))
     for arm, expected in (("given", ["error", "m"]), ("withheld", ["error"])):
         exposure_plan = ExposurePlan("p", "t", Assignment(arm))
         answer = composed(task_with(error(1)), (), document=known, exposure_plan=exposure_plan)

@@ -9,38 +9,10 @@ from dataclasses import replace
 import pytest
 
 from tests.prompt.advised import known_pattern as pattern
-from trackrecord.learning.competences.record import (
-    Competence,
-    Performance,
-    RecipeStep,
-    TriggerCounts,
-)
-from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
-from trackrecord.prompt.documents.presentation import present_competence
-from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from tests.prompt.advised import rankings, record
 from trackrecord.prompt.reading.cache import cached_ages, write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-
-
-def competence(name, tools, signal, now):
-    rules = CompetenceRules()
-    return present_competence(
-        Competence(
-            id=name, project="p", skill_name=f"skill:{name}", signature="+".join(sorted(tools)),
-            triggers=(TriggerCounts(signal, None, 2, 0),),
-            recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
-            failure_modes=(), performance=Performance(2, 0),
-            confidence=rules.confidence, salience=rules.salience,
-            lifecycle=Lifecycle(30.0, 0.1, 0.0, now), created_at=now, updated_at=now,
-        ),
-        now=now,
-        base_rate=0.5,
-    )  # fmt: skip
-
-
-def document(project="p", revision=1, **parts):
-    return RankingsDocument(project=project, revision=revision, computed_at=time.time(), **parts)
 
 
 @pytest.fixture
@@ -51,7 +23,7 @@ def reader(settings, fake_client):
 def test_what_was_written_is_read_with_its_age(fake_client, settings, reader):
     """Objects, text, age; nothing is wrong."""
     good, bad = pattern("tests-first", 8, 0), pattern("big-bang", 1, 6)
-    write_document(fake_client, settings, document(patterns=(good,), anti_patterns=(bad,)))
+    write_document(fake_client, settings, rankings(patterns=(good,), anti_patterns=(bad,)))
     answer = reader.read(project="p")
     assert answer.patterns == (good,)
     assert answer.anti_patterns == (bad,)
@@ -66,7 +38,7 @@ def test_what_was_written_is_read_with_its_age(fake_client, settings, reader):
 
 def test_another_project_sees_nothing(fake_client, settings, reader):
     """Also one whose name looks like a key of the first."""
-    write_document(fake_client, settings, document(patterns=(pattern("x", 5, 0),)))
+    write_document(fake_client, settings, rankings(patterns=(pattern("x", 5, 0),)))
     for other in ("q", "P", "p:", "p*", "*", "../p"):
         answer = reader.read(project=other)
         assert (answer.prompt, answer.problem) == ("", "nothing is learnt yet")
@@ -74,14 +46,13 @@ def test_another_project_sees_nothing(fake_client, settings, reader):
 
 def test_a_task_orders_the_competences(fake_client, settings, reader):
     """Only those whose trigger or recipe fits the task are handed out, whatever their ids."""
-    now = time.time()
     write_document(
         fake_client,
         settings,
-        document(
+        rankings(
             competences=(
-                competence("a", ["get_user", "refund"], "refund request", now),
-                competence("b", ["go_build", "go_test"], "build is red", now),
+                record("a", ["get_user", "refund"], "refund request"),
+                record("b", ["go_build", "go_test"], "build is red"),
             )
         ),
     )
@@ -96,7 +67,7 @@ def test_a_task_orders_the_competences(fake_client, settings, reader):
 def test_limit_and_budget_say_what_they_left_out(fake_client, settings, reader):
     """Also what was too much for the cache."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
-    write_document(fake_client, settings, document(patterns=patterns, beyond={"patterns": 7}))
+    write_document(fake_client, settings, rankings(patterns=patterns, beyond={"patterns": 7}))
     assert len(reader.read(project="p", limit=3).patterns) == 3
     assert reader.read(project="p", limit=3).left_out == 24
     small = reader.read(project="p", budget=60)
@@ -111,7 +82,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(fake_client,
     """Each question has its own answer, the same again as long as the rankings are the same."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(60))
     warnings = (pattern("big-bang", 1, 6),)
-    write_document(fake_client, settings, document(patterns=patterns, anti_patterns=warnings))
+    write_document(fake_client, settings, rankings(patterns=patterns, anti_patterns=warnings))
     questions = (
         {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
         {"include": ["anti_patterns"]},
@@ -125,7 +96,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(fake_client,
     # Nor is it found out twice why.
     assert all(one.why is other.why for one, other in zip(first, again, strict=True))
     fresh = RankingsReader(settings, fake_client)
-    write_document(fake_client, settings, document(revision=2, patterns=patterns[:2]))
+    write_document(fake_client, settings, rankings(revision=2, patterns=patterns[:2]))
     for question in questions:
         answer = reader.read(project="p", **question)
         assert replace(answer, age_s=None) == replace(
@@ -137,7 +108,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(fake_client,
 def test_a_copy_of_an_answer_explains_itself(fake_client, settings, reader):
     """An agent may hand its answer to another process before it asks why."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
-    write_document(fake_client, settings, document(patterns=patterns))
+    write_document(fake_client, settings, rankings(patterns=patterns))
     answer = reader.read(project="p", budget=60)
     copied = pickle.loads(pickle.dumps(answer))  # noqa: S301 - our own
     assert {why.is_in for why in copied.why} == {True, False}
@@ -148,7 +119,7 @@ def test_the_last_answer_stands_in_when_redis_goes_away(redis_server, settings):
     """Marked stale, with the reason, and fresh again once Redis is back."""
     reader = RankingsReader(load_settings(home=settings.home, retry_after_s=0.05))
     with redis_server.client() as client:
-        write_document(client, settings, document(patterns=(pattern("x", 5, 0),)))
+        write_document(client, settings, rankings(patterns=(pattern("x", 5, 0),)))
     assert not reader.read(project="p").is_stale
     redis_server.stop()
     stale = reader.read(project="p")
@@ -197,11 +168,11 @@ def _connections(listening: socket.socket) -> int:
 
 def test_an_older_revision_never_replaces_a_newer_one(client, settings):
     """Two workers may finish in the other order than they began."""
-    newer = document(revision=7, patterns=(pattern("new", 5, 0),))
+    newer = rankings(revision=7, patterns=(pattern("new", 5, 0),))
     assert write_document(client, settings, newer)
-    assert not write_document(client, settings, document(revision=6))
+    assert not write_document(client, settings, rankings(revision=6))
     assert [each.id for each in RankingsReader(settings).read(project="p").patterns] == ["new"]
-    assert write_document(client, settings, document(revision=7))
+    assert write_document(client, settings, rankings(revision=7))
     ages = cached_ages(client, settings, ["p", "q"], now=time.time())
     assert set(ages) == {"p"}
     assert ages["p"].revision == 7

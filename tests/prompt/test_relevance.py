@@ -3,12 +3,11 @@
 import pytest
 from msgspec import structs
 
-from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry
+from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry, rankings
 from tests.prompt.golden import memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.prompt.documents.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.documents.presentation import present_failing
-from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.rules import ContextRules
 
 TASKS = {
@@ -27,7 +26,7 @@ LESSONS = (
 )
 
 
-EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
+EMPTY = rankings(computed_at=NOW)
 
 
 def asked(counted=None, task=None, *, budget=400, language="en", source=None, **parts):

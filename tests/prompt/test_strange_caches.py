@@ -6,33 +6,20 @@ import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.prompt.advised import known_pattern, rankings
 from tests.support.prompt_answers import answer_from
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
-from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.learning.rules_bundle import Rules
-from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankedPattern, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings
-from trackrecord.wire.outcome_scorer import recogniser_of
-
-NAMES = recogniser_of(Rules())
 
 
 def entry(slug: str, content: str, *, failed: bool = False) -> RankedPattern:
-    evidence = Evidence(0, 0, 6, 0.0, 6.0) if failed else Evidence(6, 0, 0, 6.0, 0.0)
-    standing = standing_of(
-        MaturityRules(), AntiPatternRules(), PatternFacts(slug, "named", content, 1.0), evidence
-    )
-    return present_pattern(standing, NAMES.name_of)
+    return known_pattern(slug, *((0, 6) if failed else (6, 0)), content=content)
 
 
 def document(*patterns: RankedPattern) -> RankingsDocument:
-    return RankingsDocument(
-        project="p",
-        revision=1,
+    return rankings(
         computed_at=1.0,
         patterns=tuple(each for each in patterns if not each.is_negative),
         anti_patterns=tuple(each for each in patterns if each.is_negative),

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
+from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, rankings, texts
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import AntiPatternRules, MaturityRules
@@ -13,11 +13,11 @@ from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, exposure_plan_of
 from trackrecord.prompt.documents.presentation import present_failing, present_pattern
-from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
-EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
+EMPTY = rankings(computed_at=NOW)
 # Making a recogniser takes fifty times as long as an example.
 NAME_OF = Recogniser().name_of
 USED = {
@@ -99,7 +99,7 @@ def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
     )
     shown = present_pattern(standing, NAME_OF)
     field = "anti_patterns" if shown.is_negative else "patterns"
-    document = RankingsDocument(project="p", revision=1, computed_at=NOW, **{field: (shown,)})
+    document = rankings(computed_at=NOW, **{field: (shown,)})
     prompt = asked(document, advice({}), None, language).prompt
     found = [int(each) for each in re.findall(r"\d+", "".join(re.findall(r"\n- (.*)", prompt)))]
     if shown.is_negative and prompt:
@@ -137,10 +137,8 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
     untold = {each.id.removeprefix("anti-") for each in warnings[2:]}
     held_back = [each for each in others if each.id not in untold]
     assert best == (patterns[:2], warnings[:2], held_back[:2])
-    document = RankingsDocument(
-        project="p", revision=1, computed_at=NOW, patterns=tuple(patterns),
-        anti_patterns=tuple(warnings), others=tuple(others),
-    )  # fmt: skip
+    lists = {"patterns": patterns, "anti_patterns": warnings, "others": others}
+    document = rankings(computed_at=NOW, **{name: tuple(each) for name, each in lists.items()})
     counted = advice({}, patterns=tuple(entries))
     question = PromptQuestion("p", task_id=f"t{task_number}")
     known = ProjectDocuments(document, counted)
@@ -175,9 +173,7 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
 @given(st.integers(1, 40), st.sampled_from(["en", "zh"]))
 def test_what_never_succeeded(failures, language):
     """With its count, unless that may be chance."""
-    document = RankingsDocument(
-        project="p", revision=1, computed_at=NOW, failing=(present_failing("get", failures),)
-    )
+    document = rankings(computed_at=NOW, failing=(present_failing("get", failures),))
     counted = advice({}, expected=expected(4, 6))
     answer = asked(document, counted, None, language)
     prompt = answer.prompt

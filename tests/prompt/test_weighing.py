@@ -5,9 +5,11 @@ import time
 import pytest
 
 import trackrecord
+from tests.prompt.advised import rankings
 from tests.support.prompt_answers import answer_from
+from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.prompt.choosing.exposure import ExposurePlan
-from trackrecord.prompt.documents.rankings_document import RankedCriterion, RankingsDocument
+from trackrecord.prompt.documents.rankings_document import RankedCriterion
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import load_settings
@@ -17,10 +19,6 @@ CRITERIA = (
     RankedCriterion(criterion="noisy", weight=0.0, deprecated=True),
     RankedCriterion(criterion="readable", weight=0.5),
 )
-
-
-def document(**parts):
-    return RankingsDocument(project="p", revision=1, computed_at=time.time(), **parts)
 
 
 @pytest.fixture
@@ -42,7 +40,7 @@ def parts(weighed):
 
 def test_scores_are_weighed_by_the_cached_weights(cached, settings):
     """A deprecated criterion has no say; an unknown one says that nothing is known of it."""
-    write_document(cached, settings, document(criteria=CRITERIA))
+    write_document(cached, settings, rankings(criteria=CRITERIA))
     weighed = trackrecord.weigh({"noisy": 0, "readable": 1, "new": False}, project="p")
     assert parts(weighed) == {
         "noisy": (0.0, "deprecated"), "readable": (0.5, ""), "new": (1.0, "no feedback on record"),
@@ -55,7 +53,7 @@ def test_scores_are_weighed_by_the_cached_weights(cached, settings):
 
 def test_where_the_cache_holds_only_some_it_does_not_claim_to_know(cached, settings):
     """A criterion that is not among them may be deprecated for all that is known."""
-    write_document(cached, settings, document(criteria=CRITERIA, beyond={"criteria": 3}))
+    write_document(cached, settings, rankings(criteria=CRITERIA, beyond={"criteria": 3}))
     weighed = trackrecord.weigh({"new": 1}, project="p")
     assert parts(weighed) == {"new": (1.0, "not among the criteria in the cache")}
 
@@ -63,7 +61,7 @@ def test_where_the_cache_holds_only_some_it_does_not_claim_to_know(cached, setti
 def test_when_redis_goes_away_the_last_weights_count(redis_server, settings, reader):
     """Marked stale, with the reason."""
     with redis_server.client() as client:
-        write_document(client, settings, document(criteria=CRITERIA))
+        write_document(client, settings, rankings(criteria=CRITERIA))
     assert not trackrecord.weigh({"readable": 1}, project="p").is_stale
     redis_server.stop()
     stale = trackrecord.weigh({"readable": 1, "noisy": 0}, project="p")
@@ -81,7 +79,7 @@ def test_without_redis_all_weigh_alike(reader):
 
 def test_a_project_that_is_none_is_never_answered_with_another_ones(cached, settings):
     """The weights of the usual project stay out of it."""
-    write_document(cached, settings, document(criteria=CRITERIA))
+    write_document(cached, settings, rankings(criteria=CRITERIA))
     weighed = trackrecord.weigh({"readable": 1}, project=["p"])
     assert parts(weighed) == {"readable": (1.0, "no weights are known")}
     assert "project must be a text" in weighed.problem
@@ -89,13 +87,9 @@ def test_a_project_that_is_none_is_never_answered_with_another_ones(cached, sett
 
 def test_both_arms_are_judged_alike():
     """The weights are no advice: a task that is withheld advice has them all the same."""
-    from trackrecord.learning.advice.assignment import Assignment
-    from trackrecord.learning.memories.rules import MemoryRules
-
     for arm in ("given", "withheld"):
         answer = answer_from(
-            document(criteria=CRITERIA), project="p", problem=None, task="x", budget=0, limit=0,
-            language="en", now=time.time(), memory_rules=MemoryRules(),
+            rankings(criteria=CRITERIA), task="x", budget=0, limit=0, now=time.time(),
             exposure_plan=ExposurePlan("p", "t", Assignment(arm=arm)),
         )  # fmt: skip
         assert (answer.arm, answer.criteria, answer.prompt) == (arm, CRITERIA, "")

@@ -6,7 +6,7 @@ import sys
 from dataclasses import fields, is_dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.errors import SettingsError
@@ -52,7 +52,6 @@ def _outcome(load) -> Settings | AgentSettings | str:
         return str(error)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     variables=st.dictionaries(_names, _texts, max_size=4),
     unknown=st.sampled_from(["", "x", "y__z"]),

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.errors import SettingsError
@@ -230,7 +230,6 @@ _documents = _tables.map(
 ) | st.binary(max_size=60)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @example(HOSTILE.encode())
 @given(_documents)
 def test_no_file_of_a_repository_changes_more_than_the_project(folder, document):

@@ -5,11 +5,10 @@ import json
 
 import pytest
 
-from tests.store.teaching import NOW, RULES, SCORER, standings, teach
+from tests.store.teaching import NOW, SCORER, rebuild, standings, teach
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.amending import MOST_ENTRIES
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.wire.outcome import decode_outcome
 
@@ -82,9 +81,7 @@ def test_runs_of_one_id_are_counted_apart_in_any_order(memory_store):
             for batch in batches:
                 teach(store, batch, now=NOW + 100)
             assert counted(store) == (2, {"good": (0, 1), "bad": (0, 1)})
-            with writing(store) as connection:
-                project_id = project_id_of(connection, "default")
-                rebuild_patterns(connection, project_id, RULES, now=NOW + 200)
+            rebuild(store, now=NOW + 200)
             assert counted(store) == (2, {"good": (0, 1), "bad": (0, 1)})
             store.dispose()
 

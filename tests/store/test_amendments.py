@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from tests.store.teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
+from tests.store.teaching import CRITERIA, DAY, NOW, RULES, SCORER, rebuild, standings, teach
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.moments.history import CallHistory
@@ -26,7 +26,6 @@ from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
@@ -262,8 +261,7 @@ def test_a_pattern_that_no_record_touches_any_more_is_gone(store):
     told(store, entry("a", captured_from="traces", patterns=["plan"], tool_graph=CALLS))
     told(store, entry("a", captured_from="hooks", patterns=["other"], tool_graph=CALLS, after=9))
     assert set(standings(store, now=NOW + 99)) == {"other"}
-    with writing(store) as connection:
-        rebuild_patterns(connection, 1, RULES, now=NOW + 100)
+    rebuild(store, now=NOW + 100)
     assert set(standings(store, now=NOW + 101)) == {"other"}
 
 
@@ -365,14 +363,14 @@ def check_history(store, clean, entries, chance):
         index_past_tasks(each)
         run_consolidation(each, NOW + 210)
     assert_alike(store, clean)
+    rebuild(store, now=NOW + 220)
     with writing(store) as connection:
-        rebuild_patterns(connection, 1, RULES, now=NOW + 220)
         rebuild_competences(connection, LEARNING, "default", 1, now=NOW + 220)
     assert_alike(store, clean)
 
 
 @given(st.lists(_entries, min_size=1, max_size=10), st.randoms(use_true_random=False))
-@settings(max_examples=22, deadline=None)
+@settings(max_examples=22)
 def test_any_history_is_that_of_the_joined_records(memory_store, entries, chance):
     """In any order, however often delivered, whatever had been consolidated."""
     stores = [memory_store(), memory_store()]

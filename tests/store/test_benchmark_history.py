@@ -112,13 +112,7 @@ def _append(home, start, count):
 
 def test_runs_at_once_are_all_kept(history, tmp_path):
     """Two processes never write one over the other."""
-    context = multiprocessing.get_context("spawn")
-    children = [
-        context.Process(target=_append, args=(tmp_path, start, 15)) for start in (0, 100, 200)
-    ]
-    for child in children:
-        child.start()
-    for child in children:
-        child.join(200)
-        assert child.exitcode == 0
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        arguments = [(tmp_path, start, 15) for start in (0, 100, 200)]
+        pool.starmap_async(_append, arguments, chunksize=1).get(200)
     assert len(history.snapshots()) == 45

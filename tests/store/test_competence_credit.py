@@ -66,19 +66,14 @@ def test_count_latency_and_last_use(store):
         assert read_competences(connection, project_id)[0].performance == known
 
 
-@pytest.mark.parametrize("name", ["nobody", "", "x" * 256])
-def test_an_unknown_id_credits_nothing(store, name):
-    """The outcome is learnt all the same."""
+@pytest.mark.parametrize(
+    ("name", "project"),
+    [("nobody", "default"), ("", "default"), ("x" * 256, "default"), ("a", "other")],
+)
+def test_an_unknown_id_credits_nothing(store, name, project):
+    """Nor does one of another project; the outcome is learnt all the same."""
     put(store, record("a", good=2))
-    assert teach(store, [outcome(1, competence_id=name)]).recorded == 1
-    assert performance(store).success_count == 2
-    assert credits_on_record(store) == 0
-
-
-def test_another_projects_record_gets_nothing(store):
-    """Nothing is ever credited across projects."""
-    put(store, record("a", good=2))
-    assert teach(store, [outcome(1, competence_id="a", project="other")]).recorded == 1
+    assert teach(store, [outcome(1, competence_id=name, project=project)]).recorded == 1
     assert performance(store).success_count == 2
     assert credits_on_record(store) == 0
 

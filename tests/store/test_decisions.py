@@ -5,12 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, standings, teach
+from tests.store.teaching import DAY, NOW, RULES, note_states_of, outcome, rebuild, standings, teach
 from trackrecord.errors import DecisionRefused
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.read import read_changes
@@ -98,11 +97,7 @@ def test_a_rebuild_keeps_decisions(known):
     teach(known, [outcome(98, patterns=["Gone"])])
     by_hand(known, "deprecate", slug="gone")
     teach(known, [outcome(98, patterns=["plan"], tool_graph=[{"tool": "a"}], received=NOW + 1)])
-    with writing(known) as connection:
-        project_id = project_id_of(connection, "default")
-        rebuild_patterns(
-            connection, project_id, RULES, now=NOW + 5,
-        )  # fmt: skip
+    rebuild(known, now=NOW + 5)
     found = standings(known, now=NOW + 5)
     assert {slug: each.state for slug, each in found.items()} == {
         "plan": "proven", "gone": "deprecated",

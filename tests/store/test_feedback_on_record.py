@@ -1,6 +1,7 @@
 """Feedback on one pattern, criterion or memory alone: counted once, whatever happens to it."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -194,38 +195,22 @@ def test_two_workers_at_once(store, store_url):
     """One learns outcomes that name new patterns while the other gets feedback on them, doubled."""
     names = [f"p{number}" for number in range(12)]
     started = threading.Barrier(3)
-    failures = []
 
-    def run(steps):
+    def run(tell, told):
         engine = connect_store(store_url, timeout_s=60.0)
-        try:
-            started.wait()
-            for step in steps:
-                step(engine)
-        except Exception as error:  # noqa: BLE001 - told below
-            failures.append(error)
-        finally:
-            engine.dispose()
+        started.wait()
+        for name in told:
+            tell(engine, name)
+        engine.dispose()
 
-    def feedback_steps():
-        return [
-            lambda engine, name=name: give(engine, verdict(name, HARMFUL, name=name))
-            for name in names
-        ]
+    def judge(engine, name):
+        give(engine, verdict(name, HARMFUL, name=name))
 
-    teaching = [
-        lambda engine, name=name: teach(engine, [outcome(name, patterns=[name, "shared"])])
-        for name in names
-    ]
-    threads = [
-        threading.Thread(target=run, args=(steps,))
-        for steps in (feedback_steps(), list(reversed(feedback_steps())), teaching)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    def learn(engine, name):
+        teach(engine, [outcome(name, patterns=[name, "shared"])])
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(run, (judge, judge, learn), (names, names[::-1], names)))
     found = standings(store)
     assert {name: found[name].evidence.harmful for name in names} == dict.fromkeys(names, 1)
     assert found["shared"].evidence.helpful == len(names)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine, select
 
-from tests.store.teaching import CRITERIA, DAY, NOW, outcome, teach
+from tests.store.teaching import CRITERIA, DAY, NOW, outcome, rebuild, teach
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.ledger import subjects
 from trackrecord.store.ledger.read import read_counts
 from trackrecord.store.ledger.subjects import CRITERION, PATTERN, CountedSubject, Row, subject_of
@@ -165,8 +164,7 @@ def test_any_history_equals_a_replay_of_what_is_left(store, memory_store, seed, 
         project_id = project_id_of(connection, "default")
         add_up(connection, project_id, read_bases(connection, project_id))
     assert_same(said(store), before)
-    with writing(store) as connection:
-        rebuild_patterns(connection, project_id, RULES, now=END)
+    rebuild(store, RULES, now=END)
     assert_same(said(store), before)
 
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
@@ -208,10 +208,7 @@ def test_two_agents_at_once(store_url, store):
     assert set(memory.sources) == {f"agent-{number}" for number in range(6)}
 
 
-@settings(
-    max_examples=15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=15)
 @given(st.lists(st.text("abcd 缓存", min_size=1, max_size=14), min_size=1, max_size=25), st.data())
 def test_every_similar_memory_is_found(store, texts, data):
     """Against brute force, with some of them forgotten again."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from structlog.testing import capture_logs
 
-from tests.store.teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
+from tests.store.teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, rebuild, teach
 from trackrecord.learning.numbers.decay import DecayRules, HalfLives
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.maturity import AntiPatternRules, Maturity, MaturityRules
@@ -14,7 +14,6 @@ from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import read_standings
@@ -40,13 +39,7 @@ def test_a_rebuild_is_due_after_a_change_and_no_more_after_it(store):
     assert due(store) == {}
     assert list(due(store, OTHER)) == ["default"]
     assert list(due(store, half_life_days=30.0)) == ["default"]
-    with writing(store) as connection:
-        rebuild_patterns(
-            connection,
-            project_id_of(connection, "default"),
-            replace(OTHER, decay=DecayRules(30.0)),
-            now=NOW,
-        )
+    rebuild(store, replace(OTHER, decay=DecayRules(30.0)))
     assert due(store, OTHER, 30.0) == {}
     assert list(due(store)) == ["default"]
 

@@ -13,21 +13,16 @@ import pytest
 from sqlalchemy import select, text
 
 from tests.store.teaching import outcome, teach
+from tests.worker.working import recorded_ids
 from trackrecord.errors import TransferRefused
 from trackrecord.process.sqlite_files import connect, use_write_ahead_log
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate, store_at
-from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.transfer.backup import restore_backup, write_backup
 from trackrecord_cli.main import run
 from trackrecord_worker.up.home_lock import note_pids, take_home
-
-
-def ids_in(engine) -> set[str]:
-    """The outcomes on record."""
-    with reading(engine) as connection:
-        return set(connection.execute(select(outcomes.c.outcome_id)).scalars())
 
 
 @contextmanager
@@ -69,14 +64,14 @@ def test_what_was_learnt_before_a_backup_began_is_in_it(tmp_path):
         assert file.stat().st_mode & 0o777 == 0o600
         with sqlite_store(tmp_path / f"other{number}") as engine:
             restore_backup(engine, file, now=time.time())
-            there = ids_in(engine)
+            there = recorded_ids(engine)
             assert before <= there
             assert len(there) == written.outcomes < len(acknowledged)
             with reading(engine) as connection:
                 assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
                 assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
             teach(engine, [outcome("1", patterns=["p"]), outcome("later")])
-            assert ids_in(engine) == there | {"olater"}
+            assert recorded_ids(engine) == there | {"olater"}
 
 
 def test_a_restored_store_is_newer_than_what_was_cached_from_the_one_before(tmp_path):
@@ -91,7 +86,7 @@ def test_a_restored_store_is_newer_than_what_was_cached_from_the_one_before(tmp_
         restore_backup(engine, tmp_path / "backup", now=time.time() + 1)
         with reading(engine) as connection:
             assert connection.execute(select(projects.c.revision)).scalar_one() > before
-        assert ids_in(engine) == {"oa"}
+        assert recorded_ids(engine) == {"oa"}
 
 
 def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
@@ -126,7 +121,7 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         ):
             assert run(["restore", str(tmp_path / name), "--yes"]) != 0
             assert f"{tmp_path / name} {reason}" in capfd.readouterr().err
-        assert len(ids_in(engine)) == 200
+        assert len(recorded_ids(engine)) == 200
         assert (home / "capture.db").read_text() == "positions"
         assert [each.name for each in tmp_path.glob(".*")] == []
 
@@ -153,7 +148,7 @@ def test_a_backup_with_another_schema_is_refused(tmp_path, change):
             database.commit()
         with pytest.raises(TransferRefused, match="another schema"):
             restore_backup(engine, file, now=time.time())
-        assert ids_in(engine) == {"o1"}
+        assert recorded_ids(engine) == {"o1"}
 
 
 def test_no_schema_is_trusted(tmp_path):
@@ -207,12 +202,12 @@ def test_the_commands(home, monkeypatch, capfd):
         note_pids(lock, {"up": os.getpid()})
         assert run(["restore", str(file), "--yes"]) != 0
         assert "already running" in capfd.readouterr().err
-        assert ids_in(engine) == {"oa", "ob"}
+        assert recorded_ids(engine) == {"oa", "ob"}
     assert run(["restore", str(file)]) == 2
     assert "confirm it with --yes" in capfd.readouterr().err
     (home / "capture.db").write_text("positions")
     assert run(["restore", str(file), "--yes"]) == 0
     assert "1 outcome of 1 project restored" in capfd.readouterr().out
-    assert ids_in(engine) == {"oa"}
+    assert recorded_ids(engine) == {"oa"}
     assert not (home / "capture.db").exists()
     engine.dispose()

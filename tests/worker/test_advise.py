@@ -10,7 +10,7 @@ import redis
 from sqlalchemy import Engine, event, select
 
 import trackrecord
-from tests.worker.working import body, changed, publish
+from tests.worker.working import body, changed, learn, publish
 from trackrecord.learning.advice.moments.commands import command_id
 from trackrecord.learning.advice.moments.facts import KnownFailure, decode_moments
 from trackrecord.prompt.reading.cache import read_moments
@@ -33,19 +33,13 @@ def runs_advised(settings: Settings, project: str = "default") -> int | None:
     return None if advice is None else advice.runs
 
 
-def learn(worker: Services, client: redis.Redis, *bodies: bytes) -> None:
-    """Have outcomes learnt."""
-    publish(client, worker.settings, *bodies)
-    worker.drain.run()
-
-
 def test_advice_is_counted_again_after_new_runs_and_not_without(worker, store_settings, client):
     """Of each project that has some."""
-    learn(worker, client, body(1), body(1, project="other"))
+    learn(worker, body(1), body(1, project="other"))
     # A slow machine leaves the second project to the next call; then nothing is due.
     assert sum(iter(worker.adviser.advise_due, 0)) == 2
     assert (runs_advised(store_settings), runs_advised(store_settings, "other")) == (1, 1)
-    learn(worker, client, body(2))
+    learn(worker, body(2))
     # As if the last count had been long ago, compared with how long it took.
     client.hset(store_settings.keys.rankings("default"), "advice_cost_s", "0")
     assert worker.adviser.advise_due() == 1
@@ -54,10 +48,10 @@ def test_advice_is_counted_again_after_new_runs_and_not_without(worker, store_se
 
 def test_a_count_that_took_long_is_not_repeated_soon(worker, store_settings, client):
     """A twentieth of the time at most goes into it."""
-    learn(worker, client, body(1))
+    learn(worker, body(1))
     worker.adviser.advise("default")
     client.hset(store_settings.keys.rankings("default"), "advice_cost_s", "3600")
-    learn(worker, client, body(2))
+    learn(worker, body(2))
     assert worker.adviser.advise_due() == 0
     assert runs_advised(store_settings) == 1
 
@@ -67,10 +61,10 @@ def test_a_quiet_project_does_not_wait_for_a_round_of_large_ones(
 ):
     """What is counted first is most overdue for its cost, not the oldest."""
     names = ["large-0", "large-1", "large-2", "quiet"]
-    learn(worker, client, *(body(number, project=name) for number, name in enumerate(names)))
+    learn(worker, *(body(number, project=name) for number, name in enumerate(names)))
     while worker.adviser.advise_due():
         pass
-    learn(worker, client, *(body(9 + number, project=name) for number, name in enumerate(names)))
+    learn(worker, *(body(9 + number, project=name) for number, name in enumerate(names)))
     for name in names:
         cost, age = ("0.01", 10.0) if name == "quiet" else ("3", 300.0)
         fields = {"advice_cost_s": cost, "advice_computed_at": repr(time.time() - age)}
@@ -85,7 +79,7 @@ def test_what_waits_is_learnt_first(worker_of, store_settings, client):
     """While more outcomes wait than one batch takes, nothing is counted."""
     settings = changed(store_settings, batch_size=2)
     worker = worker_of(settings)
-    learn(worker, client, body(1))
+    learn(worker, body(1))
     publish(client, settings, *(body(n) for n in range(2, 5)))
     assert worker.adviser.advise_due() == 0
     assert runs_advised(settings) is None
@@ -106,7 +100,7 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(worker, store_settings, 
     ]  # fmt: skip
     for number in range(5):
         fields = {"tool_graph": calls, "captured_from": "transcript"}
-        learn(worker, client, body(number, **fields, metadata={"session": f"s{number}"}))
+        learn(worker, body(number, **fields, metadata={"session": f"s{number}"}))
     worker.adviser.advise("default")
     _, data = read_moments(client, store_settings, "default")
     assert data is not None

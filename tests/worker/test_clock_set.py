@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.worker.working import body, changed, log_lines, process, publish, until
+from tests.worker.working import body, changed, learn, log_lines, process, publish, until
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
     ADVICE_COMPUTED_AT,
@@ -85,8 +85,7 @@ def test_outcomes_are_learnt_whatever_the_clock_shows(client, settings, clock, t
 
 def test_caches_from_the_future_are_made_anew(worker, store_settings):
     """Rankings and advice of before the clock was set back do not stay until it has caught up."""
-    publish(worker.redis, store_settings, body(1))
-    worker.drain.run()
+    learn(worker, body(1))
     worker.refresher.refresh_stale()
     assert worker.adviser.advise_due() == 1
     key = store_settings.keys.rankings("default")

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.support.processes import free_port
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
 from trackrecord.redis.roles import LEARNER, dangerous_samples, refusals
@@ -43,9 +43,7 @@ for command in commands:
 @pytest.fixture
 def port() -> int:
     """A loopback port that is free."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from tests.worker.working import body, publish
+from tests.worker.working import body, learn
 from trackrecord.errors import StoreUnavailable
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings.settings import Settings
@@ -50,11 +50,10 @@ def test_an_outage_of_redis_is_one(settings, client, counts):
     assert counts().outages["redis"] == 2
 
 
-def test_consolidations_are_counted_by_how_they_end(worker_of, settings, client, counts):
+def test_consolidations_are_counted_by_how_they_end(worker_of, settings, counts):
     """A run that the database ends counts as failed."""
     worker = worker_of(settings)
-    publish(client, settings, body(1))
-    worker.drain.run()
+    learn(worker, body(1))
     jobs.consolidate_all_projects(worker)
     assert counts().consolidations == {"finished": 1, "failed": 0}
     worker.engine.dispose()

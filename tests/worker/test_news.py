@@ -7,7 +7,7 @@ import pytest
 import redis
 from sqlalchemy import Engine, insert, select
 
-from tests.worker.working import body, publish
+from tests.worker.working import body, learn
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import Settings
@@ -34,15 +34,10 @@ def news(worker: Services, store_settings: Settings, engine: Engine, client: red
     return ask
 
 
-def learn(worker: Services, client: redis.Redis, *bodies: bytes) -> None:
-    publish(client, worker.settings, *bodies)
-    worker.drain.run()
-
-
-def test_a_pattern_rises_and_falls(worker, client, news):
+def test_a_pattern_rises_and_falls(worker, news):
     """Proven after helpful outcomes; broken, and a warning, after harmful ones; once each."""
     start = time.time() - 0.01  # the stream counts in milliseconds
-    learn(worker, client, *(body(n) for n in range(6)))
+    learn(worker, *(body(n) for n in range(6)))
     (proven,) = news(start)
     assert proven.kind is NewsKind.PROVEN
     assert '"Split by feature" became proven (6 helpful, 0 harmful).' in proven.text
@@ -50,11 +45,7 @@ def test_a_pattern_rises_and_falls(worker, client, news):
     time.sleep(0.01)
     middle = time.time()
     time.sleep(0.01)
-    learn(
-        worker,
-        client,
-        *(body(n, success=False, error_count=9, retry_count=9) for n in range(10, 40)),
-    )
+    learn(worker, *(body(n, success=False, error_count=9, retry_count=9) for n in range(10, 40)))
     assert [each.kind for each in news(middle)] == [NewsKind.BROKE, NewsKind.WARNING]
     assert [each.kind for each in news(start)] == [
         NewsKind.PROVEN, NewsKind.BROKE, NewsKind.WARNING,
@@ -62,40 +53,40 @@ def test_a_pattern_rises_and_falls(worker, client, news):
     assert news(time.time()) == []
 
 
-def test_the_moment_of_news_is_that_of_the_run_that_brought_it(worker, client, news):
+def test_the_moment_of_news_is_that_of_the_run_that_brought_it(worker, news):
     """Of old logs, too: what they say happened long ago, and not when they were read."""
     end = time.time() - 20 * 86_400.0
     old = [body(n, timestamp=end - (9 - n) * 60.0, tool_graph=CALLS) for n in range(10)]
-    learn(worker, client, old[0])
+    learn(worker, old[0])
     worker.adviser.advise("default")
-    learn(worker, client, *old[1:])
+    learn(worker, *old[1:])
     worker.adviser.advise("default", force=True)
     told = {each.kind: each.at for each in news(end - 1.0)}
     assert told == {NewsKind.PROVEN: end, NewsKind.LESSON: end}
     assert news(end) == []
 
 
-def test_a_project_hears_only_of_itself(worker, client, news):
+def test_a_project_hears_only_of_itself(worker, news):
     """Of its patterns as of its lessons."""
     start = time.time() - 0.01
-    learn(worker, client, body(0, project="other"), body(1))
+    learn(worker, body(0, project="other"), body(1))
     worker.adviser.advise("other")
     worker.adviser.advise("default")
-    learn(worker, client, *(body(n, project="other", tool_graph=CALLS) for n in range(2, 9)))
+    learn(worker, *(body(n, project="other", tool_graph=CALLS) for n in range(2, 9)))
     worker.adviser.advise("other")
     worker.adviser.advise("default")
     assert NewsKind.LESSON in [each.kind for each in news(start, "other")]
     assert news(start) == []
 
 
-def test_a_lesson_appears_once(worker, client, news):
+def test_a_lesson_appears_once(worker, news):
     """When it is established; not those that stood when the project was first counted."""
     start = time.time()
     old = [{"tool": "build", "ok": False, "error": "disk is full"}, {"tool": "ls", "ok": True}]
-    learn(worker, client, *(body(n, tool_graph=old) for n in range(5)))
+    learn(worker, *(body(n, tool_graph=old) for n in range(5)))
     worker.adviser.advise("default")
     assert NewsKind.LESSON not in [each.kind for each in news(start)]
-    learn(worker, client, *(body(n, tool_graph=CALLS) for n in range(10, 15)))
+    learn(worker, *(body(n, tool_graph=CALLS) for n in range(10, 15)))
     worker.adviser.advise("default")
     told = [each for each in news(start) if each.kind is NewsKind.LESSON]
     assert told
@@ -104,9 +95,9 @@ def test_a_lesson_appears_once(worker, client, news):
     assert [each for each in news(start) if each.kind is NewsKind.LESSON] == told
 
 
-def test_a_consolidation_that_died_is_news_and_one_at_work_is_not(worker, client, engine, news):
+def test_a_consolidation_that_died_is_news_and_one_at_work_is_not(worker, engine, news):
     """It is at work as long as somebody holds the lease."""
-    learn(worker, client, body(0))
+    learn(worker, body(0))
     start = time.time() - 1
     with writing(engine) as connection:
         row = connection.execute(select(projects.c.id)).scalar_one()
@@ -164,7 +155,7 @@ def status(worker: Services, store_settings: Settings, engine: Engine, client: r
 
 
 def test_a_standing_defect_is_told_when_it_begins_and_when_it_ends(
-    worker, worker_of, client, store_settings, news, status
+    worker, worker_of, store_settings, news, status
 ):
     """Once each: in the news and in the status, whatever is repeated or restarted."""
     start = time.time() - 40 * 86_400.0  # it happened when it failed, not when that was read
@@ -172,10 +163,10 @@ def test_a_standing_defect_is_told_when_it_begins_and_when_it_ends(
 
     def count(*bodies: bytes) -> list[tuple[str, str]]:
         """Learn runs, count them, and count and look again with new workers."""
-        learn(worker, client, *bodies)
+        learn(worker, *bodies)
         worker.adviser.advise("default")
         for again in (worker_of(settings), worker_of(settings)):
-            learn(again, client, *bodies)
+            learn(again, *bodies)
             again.adviser.advise("default", force=True)
         told = [each for each in news(start) if each.kind.startswith("defect")]
         return [(str(each.kind), each.text) for each in sorted(told, key=lambda each: each.at)]
@@ -204,20 +195,20 @@ def test_a_standing_defect_is_told_when_it_begins_and_when_it_ends(
     assert count(tried(7, "npm test", starts=False))[2:] == []
 
 
-def test_a_defect_of_before_the_first_count_is_no_news_but_stands(worker, client, news, status):
+def test_a_defect_of_before_the_first_count_is_no_news_but_stands(worker, news, status):
     """Nor is one that another project has; what a person dismisses stands no more."""
     start = time.time() - 40 * 86_400.0  # it happened when it failed, not when that was read
-    learn(worker, client, *(tried(n, "npm test", starts=False) for n in range(5)))
-    learn(worker, client, body(50, project="other"))
+    learn(worker, *(tried(n, "npm test", starts=False) for n in range(5)))
+    learn(worker, body(50, project="other"))
     worker.adviser.advise("default")
     worker.adviser.advise("other")
     assert NewsKind.DEFECT not in {each.kind for each in news(start)}
     assert [each.partition(":")[0] for each in status()] == ["`npm test` never ran"]
     assert status("other") == ()
     # The same calls by other words are no news, either; and it ends.
-    learn(worker, client, *(tried(n, f"npm test {n}", starts=False) for n in range(10, 16)))
+    learn(worker, *(tried(n, f"npm test {n}", starts=False) for n in range(10, 16)))
     worker.adviser.advise("default")
     assert NewsKind.DEFECT not in {each.kind for each in news(start)}
-    learn(worker, client, tried(20, "npm test", starts=True))
+    learn(worker, tried(20, "npm test", starts=True))
     worker.adviser.advise("default")
     assert NewsKind.DEFECT_ENDED in {each.kind for each in news(start)}

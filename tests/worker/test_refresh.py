@@ -6,7 +6,7 @@ from typing import Any
 import redis
 from sqlalchemy import update
 
-from tests.worker.working import body, changed, publish
+from tests.worker.working import body, changed, learn, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings, load_settings
@@ -23,8 +23,7 @@ def cached(client: redis.Redis, settings: Settings, project: str = "default") ->
 
 def test_after_a_batch_the_rankings_are_there(worker, store_settings, client, engine):
     """Of the projects that changed, with the store's revision, and not for ever."""
-    publish(client, store_settings, *(body(n) for n in range(3)), body(1, project="other"))
-    worker.drain.run()
+    learn(worker, *(body(n) for n in range(3)), body(1, project="other"))
     with reading(engine) as connection:
         revisions = project_revisions(connection)
     for project, revision in revisions.items():
@@ -135,10 +134,9 @@ def test_many_lost_caches_are_built_again_in_several_goes(
     assert cached(client, store_settings, "p2").patterns[0].helpful_count == 1
 
 
-def test_what_changed_behind_the_cache_is_noticed(worker, store_settings, client, engine):
+def test_what_changed_behind_the_cache_is_noticed(worker, engine):
     """By the revision: a worker may die between its commit and the refresh."""
-    publish(client, store_settings, body(1))
-    worker.drain.run()
+    learn(worker, body(1))
     with writing(engine) as connection:
         connection.execute(update(projects).values(revision=projects.c.revision + 1))
     assert worker.refresher.refresh_stale() == 1
@@ -149,8 +147,7 @@ def test_old_rankings_are_computed_anew(worker_of, store_settings, client):
     """Without any outcome: evidence ages."""
     settings = changed(store_settings, rankings_max_age_s=0.2)
     stages = worker_of(settings)
-    publish(client, settings, body(1))
-    stages.drain.run()
+    learn(stages, body(1))
     before = cached(client, settings)
     time.sleep(0.25)
     assert stages.refresher.refresh_stale() == 1
@@ -165,6 +162,5 @@ def test_a_database_made_anew_is_not_behind_the_cache(worker_of, home, client, r
         )
         stages = worker_of(settings)
         for number in range(5 if name == "first" else 1):
-            publish(client, settings, body(number))
-            stages.drain.run()
+            learn(stages, body(number))
     assert cached(client, settings).patterns[0].helpful_count == 1

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import redis
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
+from tests.support.redis_nodes import free_port
 from tests.worker.working import changed, process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis.roles import LEARNER
@@ -79,23 +79,11 @@ def _answers(client: redis.Redis) -> bool:
 
 def test_a_cluster(home):
     """It would refuse most of what is asked of it."""
-    cluster = ["--port", str(_free_port()), "--bind", "127.0.0.1", "--cluster-enabled", "yes"]
+    cluster = ["--port", str(free_port()), "--bind", "127.0.0.1", "--cluster-enabled", "yes"]
     with redis_with(home, *cluster) as settings:
         said = refusal(check_redis, settings)
         assert "Redis Cluster" in said
         assert "TRACKRECORD_REDIS_URL" in said
-
-
-def _free_port() -> int:
-    # A node of a cluster listens on this port plus 10,000, too.
-    for _ in range(100):
-        with socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
-            with contextlib.suppress(OSError, OverflowError):
-                other.bind(("127.0.0.1", port - 10_000 if port > 55_000 else port + 10_000))
-                return port - 10_000 if port > 55_000 else port
-    pytest.fail("no two ports are free")
 
 
 def test_an_older_redis(home):

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event, func, select
 from sqlalchemy.pool import QueuePool
 
 from tests.store.teaching import outcome, teach
-from tests.worker.working import body, process, publish
+from tests.worker.working import body, learn, process, publish
 from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.tables import consolidation_runs
@@ -137,8 +137,7 @@ def test_idle_is_as_cheap_with_many_projects(worker, store_settings, client):
     """Looks at the caches of all projects cost a few commands, and find what is lost."""
     costs = []
     for number in (1, 20):
-        publish(client, store_settings, *(body(n, project=f"p{n}") for n in range(number)))
-        worker.drain.run()
+        learn(worker, *(body(n, project=f"p{n}") for n in range(number)))
         for _ in range(number):
             worker.adviser.advise_due()
         worker.refresher.refresh_stale()
@@ -155,8 +154,7 @@ def test_idle_is_as_cheap_with_many_projects(worker, store_settings, client):
 def test_a_store_that_nobody_writes_to_is_not_read(worker_of, settings, client):
     """Nor kept open; what another process writes is seen at the next look."""
     worker = worker_of(settings)
-    publish(client, settings, body(1, project="p"))
-    worker.drain.run()
+    learn(worker, body(1, project="p"))
     statements: list[str] = []
     event.listen(worker.engine, "before_cursor_execute", lambda *it: statements.append(it[2]))
     for _ in range(6):
@@ -171,8 +169,7 @@ def test_a_store_that_nobody_writes_to_is_not_read(worker_of, settings, client):
     jobs.renew_advice(worker)
     assert statements == []
     other = worker_of(settings)
-    publish(client, settings, body(2, project="q"))
-    other.drain.run()
+    learn(other, body(2, project="q"))
     client.delete(settings.keys.rankings("q"))
     jobs.refresh_caches(worker)
     assert client.exists(settings.keys.rankings("q"))

@@ -21,7 +21,7 @@ import redis
 
 from tests.cli.terminal import Terminal
 from tests.support.own_token import of_its_user
-from tests.support.processes import end
+from tests.support.processes import end, free_port
 from tests.worker.working import alive, body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
@@ -288,14 +288,6 @@ def _leaders_of_asking(running: Up) -> set[int]:
     return {os.getpgid(pid) for pid in running.living()}
 
 
-@pytest.fixture
-def free_port() -> int:
-    """A loopback port that is free."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def test_a_taken_port_is_named(home):
     """One line, with another way out."""
     with socket.socket() as other:
@@ -309,23 +301,24 @@ def test_a_taken_port_is_named(home):
     )
 
 
-def test_a_port_wants_a_password(settings, up, free_port):
+def test_a_port_wants_a_password(settings, up):
     """It is in a file that `up` names; a server that is known to be vulnerable gets no port."""
+    port = free_port()
     if find_servers()[0].is_vulnerable:
-        said = up("--port", str(free_port)).refusal()
+        said = up("--port", str(port)).refusal()
         assert "has known vulnerabilities" in said
         assert "leave out --port" in said
         return
-    running = up("--port", str(free_port), "--no-http")
+    running = up("--port", str(port), "--no-http")
     running.until_up()
     file = settings.home / "redis" / "password"
-    place = f"unix://{settings.embedded_redis_socket}, 127.0.0.1:{free_port}"
+    place = f"unix://{settings.embedded_redis_socket}, 127.0.0.1:{port}"
     until(lambda: f"Redis: {place} (its password is in {file})\n" in running.said)
     password = file.read_text().strip()
     assert password not in running.said
-    with redis.Redis(port=free_port) as stranger, pytest.raises(redis.AuthenticationError):
+    with redis.Redis(port=port) as stranger, pytest.raises(redis.AuthenticationError):
         stranger.ping()
-    with redis.Redis(port=free_port, password=password) as client:
+    with redis.Redis(port=port, password=password) as client:
         publish(client, settings, body(1))
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
 

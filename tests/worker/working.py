@@ -21,6 +21,7 @@ from trackrecord.store.ledger.receipts import OUTCOME
 from trackrecord.store.ledger.subjects import PATTERN
 from trackrecord.store.ledger.tables import receipts
 from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord_worker.services import Services
 
 
 def body(number: int = 0, **fields: Any) -> bytes:
@@ -44,6 +45,12 @@ def publish(client: redis.Redis, settings: Settings, *bodies: bytes) -> list[byt
             pipe.xadd(settings.keys.outcomes, {"v": "1", "body": each})
         answers: list[bytes] = pipe.execute()
     return answers
+
+
+def learn(worker: Services, *bodies: bytes) -> None:
+    """Have a worker learn outcomes from the stream."""
+    publish(worker.redis, worker.settings, *bodies)
+    worker.drain.run()
 
 
 def as_sent(entry: object) -> bytes:

@@ -1,6 +1,6 @@
 """Lessons of any runs: order-free, each run once, bounded, distinct, and inert in a prompt."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.learning.advice.histories import histories, lessons, run
@@ -8,7 +8,6 @@ from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.text.inert import one_line
 
 
-@settings(deadline=None)
 @given(histories(), st.randoms(use_true_random=False))
 def test_order_and_doubling_change_nothing(runs, chance):
     """Lessons follow from the set of runs."""
@@ -19,7 +18,6 @@ def test_order_and_doubling_change_nothing(runs, chance):
     )
 
 
-@settings(deadline=None)
 @given(histories())
 def test_every_lesson_is_sound(runs):
     """Counts agree, numbers lie in their ranges, and each line is one harmless line."""
