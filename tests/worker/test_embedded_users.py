@@ -13,9 +13,10 @@ import pytest
 import redis
 
 from tests.support.processes import free_port
+from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis.roles import LEARNER, dangerous_samples, refusals
+from trackrecord.redis.roles import LEARNER, dangerous_samples
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

@@ -18,8 +18,9 @@ from tests.worker.working import (
     run_python,
     until,
 )
+from trackrecord.redis.checkup import refusals
 from trackrecord.redis.client import agent_client, worker_client
-from trackrecord.redis.roles import ROLES, dangerous_samples, refusals
+from trackrecord.redis.roles import ROLES, dangerous_samples
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
