@@ -81,8 +81,11 @@ class Scheduling(LoadScopeScheduling):
         return _sharing_scope(self.config.rootpath / file) or nodeid
 
     def _assign_work_unit(self, node: WorkerController) -> None:
+        # Those at the end wait for processes, those at the beginning calculate: half and half.
         if _WAITS in self.workqueue:
             self.workqueue.move_to_end(_WAITS, last=False)
+        elif int(node.gateway.id.removeprefix("gw")) % 2:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
         super()._assign_work_unit(node)
 
 

@@ -1,11 +1,10 @@
-"""The coding agents that are known: one package beside this module for each.
+"""The coding agents that are known, and one word for what the tools of several of them do.
 
-A package that is put here is found by every command, without being named anywhere else.
+Each agent has a package beside this module: one that is put here is found by every command, without
+being named anywhere else.
 
-One word for what several agents' tools do, so that what is learnt from one helps the others.
-
-`Edit` of Claude Code, `apply_patch` of Codex and `edit` of opencode are "edit" on record; the agent
-that asks is told of its own tool. The words are edit, write, read, search (in files), shell,
+What is learnt from one agent helps the others: `Edit` of Claude Code, `apply_patch` of Codex and
+`edit` of opencode are "edit" on record, and who asks is told of its own tool. The words are edit, write, read, search (in files), shell,
 delegate (to a sub-agent), plan, fetch (a page) and web_search. A tool that no agent declares keeps
 its name.
 """

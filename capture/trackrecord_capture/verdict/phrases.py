@@ -5,9 +5,8 @@ comes later is more often about the next task. "No problem" and "that's not wron
 corrections, and neither is a question. Praise is no evidence: people also say "thanks" for work
 that is unfinished.
 
-The phrases with which a person says that the work before was wrong, by language.
-
-Each line of a table is a regular expression that the beginning of a prompt is compared with. A
+The phrases with which a person says that the work before was wrong stand by language in
+`corrections`. Each line is a regular expression that the beginning of a prompt is compared with. A
 space stands for any white space, and an apostrophe for both of its forms. In
 `tests/capture/next_prompts` are the sentences that the phrases are measured on.
 """

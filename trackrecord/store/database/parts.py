@@ -14,7 +14,7 @@ AT_ONCE: Final = 500
 
 
 def in_parts(keys: Iterable[_Key], most: int = AT_ONCE) -> Iterator[list[_Key]]:
-    """Splits keys into parts of at most `most`, and keeps their order."""
+    """Split keys into parts of at most `most`, in their order."""
     every = list(keys)
     return (every[start : start + most] for start in range(0, len(every), most))
 
@@ -22,7 +22,7 @@ def in_parts(keys: Iterable[_Key], most: int = AT_ONCE) -> Iterator[list[_Key]]:
 def in_parts_by_project(
     keys: Iterable[tuple[_Project, str]],
 ) -> Iterator[tuple[_Project, list[str]]]:
-    """Splits names, given with their projects: each part is of one project, and sorted."""
+    """Split names that are given with their projects: each part is of one project, and sorted."""
     by_project: defaultdict[_Project, list[str]] = defaultdict(list)
     for project_id, name in sorted(keys):
         by_project[project_id].append(name)
@@ -34,7 +34,7 @@ def in_parts_by_project(
 def delete_named(
     connection: Connection, project_id: int, column: Column[Any], keys: Iterable[Any]
 ) -> None:
-    """Deletes a project's rows that have one of some keys in a column of their table."""
+    """Delete a project's rows that have one of some keys in a column of their table."""
     own = column.table.c.project_id == project_id
     for some in in_parts(keys):
         connection.execute(delete(column.table).where(own, column.in_(some)))

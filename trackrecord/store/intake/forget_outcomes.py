@@ -2,10 +2,9 @@
 
 What consolidation made of them is for consolidation to take back: it alone folds episodes.
 
-Rewrite the history of memories, without what was forgotten.
-
-Confirming and rejecting stop at bounds, so that a judgement cannot be subtracted: the changes that
-remain are gone through from the first one on.
+The history of memories is written anew without what was forgotten. Confirming and rejecting stop at
+bounds, so that a judgement cannot be subtracted: the changes that remain are gone through from the
+first one on.
 """
 
 from collections.abc import Collection, Iterable, Sequence

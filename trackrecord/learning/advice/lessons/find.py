@@ -1,16 +1,10 @@
-"""Find the lessons of a project: count each kind, merge duplicates, rank, and bound.
+"""Find the lessons of a project: count each kind, merge findings of one fact, rank, and bound.
 
 A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its trust beside it, a
 row here, and its words on the page (`_KINDS` in `page/views/lessons`).
 
-Merge findings about the same fact.
-
-What then works, or must come first, is told with the failure that it mends.
-
-Completions: the call that ends a run, within tasks.
-
-A run is compared with other runs of its task alone, by an exact test; all that is looked at is
-tested together.
+What then works, or must come first, is told with the failure that it mends. The calls that end runs
+are compared within each task alone, by an exact test; all that is looked at is tested together.
 """
 
 from collections import defaultdict
