@@ -4,9 +4,9 @@ Each agent has a package beside this module: one that is put here is found by ev
 being named anywhere else.
 
 What is learnt from one agent helps the others: `Edit` of Claude Code, `apply_patch` of Codex and
-`edit` of opencode are "edit" on record, and who asks is told of its own tool. The words are edit, write, read, search (in files), shell,
-delegate (to a sub-agent), plan, fetch (a page) and web_search. A tool that no agent declares keeps
-its name.
+`edit` of opencode are "edit" on record, and who asks is told of its own tool. The words are edit,
+write, read, search (in files), shell, delegate (to a sub-agent), plan, fetch (a page) and
+web_search. A tool that no agent declares keeps its name.
 """
 
 import pkgutil

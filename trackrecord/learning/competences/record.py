@@ -1,6 +1,7 @@
 """Competence records: their parts, and which other record to try where one fails.
 
-The recipe has the steps of a procedure, in the order in which it usually succeeds. `typical_order` chooses among the orders that `tally` counts and that the store keeps in
+The recipe has the steps of a procedure, in the order in which it usually succeeds. `typical_order`
+chooses among the orders that `tally` counts and that the store keeps in
 `competences/signature_counts`: a choice by anything else needs both. `update` writes the recipe
 into a record with its next episodes, and the benchmarks use it, too.
 """
