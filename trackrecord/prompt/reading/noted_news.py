@@ -13,6 +13,7 @@ import msgspec
 import redis
 
 from trackrecord.learning.advice.moments.facts import Defect, decode_defects
+from trackrecord.learning.numbers.decay import DAY
 from trackrecord.settings.agent_settings import AgentSettings
 
 from ..documents.advice_document import LessonEntry, decode_advice
@@ -145,9 +146,8 @@ def cached_defects(
         return ()
 
 
-_DAY_S: Final = 86_400.0
 # A lesson that comes and goes around a threshold is news once in this time.
-_REMEMBERED_S: Final = 30 * _DAY_S
+_REMEMBERED_S: Final = 30 * DAY
 _ESTABLISHED: Final = "established"
 
 

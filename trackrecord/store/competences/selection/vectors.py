@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.elements import ColumnElement
 
 from trackrecord.errors import NoVectors, StoreUnfit
+from trackrecord.learning.numbers.decay import DAY
 
 from ...database.engine import dialect_of, reading, writing
 from ...database.leases import advisory_lock
@@ -21,7 +22,6 @@ from .selection_index import digest_of_text
 # Any number that no one else uses for an advisory lock in the same database.
 _LOCK_KEY = 0x7472_6163_6B76
 _UNUSED_DAYS = 30.0
-_DAY = 86_400.0
 
 _vectors = table(
     "text_vectors", column("model"), column("digest"), column("embedding"), column("used_at")
@@ -153,7 +153,7 @@ def drop_unused(connection: Connection, *, now: float) -> None:
             "DELETE FROM text_vectors v WHERE used_at < :before AND NOT EXISTS "
             "(SELECT 1 FROM competence_numbers n WHERE n.text_digest = v.digest)"
         ),
-        {"before": now - _UNUSED_DAYS * _DAY},
+        {"before": now - _UNUSED_DAYS * DAY},
     )
 
 
