@@ -66,7 +66,7 @@ def main() -> None:
     """Fetch what is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where everything goes")
-    folder = parser.parse_args().folder
+    folder = parser.parse_args().folder.resolve()  # npm runs inside it
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.which("npm") is None:
         sys.exit("make clients needs npm on the PATH: the agents are packages of npm")

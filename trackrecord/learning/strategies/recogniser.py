@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from ..text.language import Language
+from ..text.lazy_regex import compile_lazily
 from ..text.slug import slug_of_words
 from .catalogue import (
     MAX_CHARS,
@@ -239,16 +240,15 @@ class Tokeniser:
     def __init__(self, phrases_zh: Mapping[str, Sequence[str]]) -> None:
         self._token_of: Final = _TokenOf(phrases_zh)
         by_head: dict[str, list[str]] = {}
-        phrases = chain.from_iterable(phrases_zh.values())
         # Longer words first: 不得不 is not a 不.
-        for phrase in (*phrases, *sorted(WORDS_ZH, key=len, reverse=True)):
+        for phrase in (*chain(*phrases_zh.values()), *sorted(WORDS_ZH, key=len, reverse=True)):
             for head, rest in patterns_zh(phrase):
                 by_head.setdefault(head, []).append(rest)
         # One branch for each first character, and a look ahead in front of them all: most
         # characters begin nothing, and are skipped by one test.
         heads = "".join(by_head)
         chinese = "|".join(f"{head}(?:{'|'.join(rests)})" for head, rests in by_head.items())
-        self._mixed: Final = re.compile(
+        self._mixed: Final = compile_lazily(
             f"(?=[{heads}{_HEADS}])(?:(?=[{heads}])(?:{chinese})|{_WORD}|{_MARKS}|{_COMMA})"
         )
 
@@ -277,7 +277,7 @@ class _TokenOf(dict[str, str]):
         super().__init__({word: word for word in (*WORDS_ZH, *",，;；.。．!！?？…—–")})
         self._tokens: Final = tuple(phrases_zh)
         groups = (f"({'|'.join(map(_pattern, phrases))})" for phrases in phrases_zh.values())
-        self._phrase: Final = re.compile("|".join(groups))
+        self._phrase: Final = compile_lazily("|".join(groups))
 
     def __missing__(self, found: str) -> str:
         if not is_chinese(found):
