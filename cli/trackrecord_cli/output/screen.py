@@ -29,8 +29,8 @@ _NUMBER: Final = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \([-+\d., to
 _COLOURS: Final = {
     "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
     "anti-pattern": "bold red", "seen": "yellow", "faded": "dim", "dismissed": "dim",
-    "runs": "green", "never ran": "red", "does not run": "yellow",
-    "needs another first": "yellow",
+    "runs": "green", "never ran": "red", "does not run": "yellow", "needs another first": "yellow",
+    "often fails": "yellow", "was opened": "green", "is not here": "red",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ class Coloured(NamedTuple):
 def coloured_states(answers: Sequence[Any], _project: str) -> list[Coloured]:
     """Return the states of answers in their words, each in its colour."""
     words = [each.state_in_words for each in answers]
-    return [Coloured(each, _COLOURS[each]) for each in words]
+    return [Coloured(each, _COLOURS.get(each, "")) for each in words]
 
 
 def print_json(document: object) -> None:
