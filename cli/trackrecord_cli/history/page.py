@@ -185,9 +185,9 @@ def _others(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
 def _ends(work: ProjectWork) -> Iterator[PageFact]:
     known = work.successes + work.failures
     if known and known >= _HALF * work.runs:
-        yield PageFact(f"{work.successes} of {_counted(known, 'run')} with a verdict succeeded")
+        yield PageFact(f"{work.successes:,} of {_counted(known, 'run')} with a verdict succeeded")
     for kind, count in sorted(work.ends.items(), key=lambda item: -item[1])[:_MOST_ENDS]:
-        yield PageFact(f"{count} of {_counted(work.runs, 'run')} {_ENDED[kind]}")
+        yield PageFact(f"{count:,} of {_counted(work.runs, 'run')} {_ENDED[kind]}")
 
 
 def _name(text: str) -> str:

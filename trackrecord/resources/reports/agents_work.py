@@ -7,17 +7,16 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.moments.commands import MOST_RUNS, CommandState
+from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
 from trackrecord.learning.advice.rules import MAX_RUNS
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.experience.commands import CommandAnswer, commands_in
-from trackrecord.resources.experience.found_commands import found_commands
 from trackrecord.resources.experience.lessons import LessonAnswer, lessons_of
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.advice.runs import read_tried_runs
 from trackrecord.store.outcomes.projects import project_names
+from trackrecord.wire.tried_calls import session_of
 
 from .runs import read_reports
 
@@ -45,7 +44,7 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
         undecided: runs of which nobody knows.
         ends: the number of runs by kinds of evidence that tell how they ended: without a check,
             with one before the last edit only, interrupted.
-        sessions: the sessions with calls of a shell or of files.
+        sessions: the sessions that its runs name.
         lessons: what else the calls teach, the strongest first.
         commands: the commands that fail and those by which checks run, see `_told_commands`.
     """
@@ -93,13 +92,13 @@ def told_commands(
 
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     sources, verdicts, ends = Counter[str](), Counter[bool | None](), Counter[str]()
-    for _, said in read_reports(connection, project, limit=MAX_RUNS):
+    sessions = set[str]()
+    for report, said in read_reports(connection, project, limit=MAX_RUNS):
         sources[said.source or "unknown"] += 1
         verdicts[said.success] += 1
         ends.update({ground.kind for ground in said.grounds or ()})
+        sessions.add(session_of(report.body))
     transaction = Transaction(connection, settings, project)
-    tried = read_tried_runs(connection, transaction.project_id, limit=MOST_RUNS)
-    found_commands(connection, transaction.project_id, tried)
     commands = _told_commands(commands_in(transaction))
     lessons = [each for each in lessons_of(transaction) if each.kind not in _TOLD]
     return ProjectWork(
@@ -110,7 +109,7 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         failures=verdicts[False],
         undecided=verdicts[None],
         ends={kind: ends[kind] for kind in _ENDS if ends[kind]},
-        sessions=len({run.session for run in tried}),
+        sessions=len(sessions - {""}),
         lessons=tuple(lessons[:_MOST_LESSONS]),
         commands=commands,
     )
