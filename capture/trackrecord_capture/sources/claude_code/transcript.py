@@ -275,12 +275,13 @@ class _Reader:
 
     def _interrupt(self, run: TranscriptRun, record: Record) -> None:
         """Note that the person stopped it; the call that ran then was not refused but stopped."""
-        at, place = self._go_on(run, record), len(run.calls) - 1
-        if run.signs and run.signs[-1].kind is SignalKind.REJECTED and run.signs[-1].call == place:
-            run.signs.pop()
-        else:
-            place = -1
-        run.sign(SignalKind.INTERRUPTED, "", at, place if place >= 0 else None)
+        at, last = self._go_on(run, record), len(run.calls) - 1
+        refused: int | None = None
+        if run.signs and run.signs[-1].kind is SignalKind.REJECTED and run.signs[-1].call == last:
+            refused = run.signs.pop().call
+        # A plan that a fresh session carries out is on record as refused, too.
+        if refused is None or list(run.calls.values())[refused].tool != "ExitPlanMode":
+            run.sign(SignalKind.INTERRUPTED, "", at, refused)
         run.is_over = True
 
     def _notified(self, record: Record, said: str) -> None:
