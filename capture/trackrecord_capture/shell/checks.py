@@ -27,6 +27,7 @@ _READ: Final = _FILTERS | {"tail", "tee"}
 _FAILURES: Final = re.compile(r"fail|FAIL")
 _LINES: Final = re.compile(r"(?:-n|-|--lines=)?(\d{1,6})\Z")
 _LINES_BY_DEFAULT: Final = 10
+_BYTES: Final = re.compile(r"-c|--bytes")
 _STATUS: Final = re.compile(r"\$\?|\$\{\?\}")
 _PIPE_STATUS: Final = re.compile(r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
 
@@ -78,7 +79,7 @@ def _echoed(steps: tuple[ShellStep, ...], end: int, variable: re.Pattern[str]) -
 def shown_lines(steps: tuple[ShellStep, ...], place: int) -> int | None:
     """Return how many lines at the end of a step's output are shown at most.
 
-    None if all are; 0 if others are left out than those in front.
+    None if all are; negative if they are those at its beginning; 0 if others are left out.
     """
     most: int | None = None
     is_read = True
@@ -87,12 +88,15 @@ def shown_lines(steps: tuple[ShellStep, ...], place: int) -> int | None:
         # A file that the output was written to is read by a command of its own.
         if not step.words or not (is_read or steps[place].writes):
             continue
-        if step.words[0] == "tail":
-            given = next((found[1] for word in step.words[1:] if (found := _LINES.match(word))), "")
-            lines = int(given) if given else _LINES_BY_DEFAULT
-            most = lines if most is None else min(most, lines)
-        elif step.words[0] in _FILTERS:
-            if not _FAILURES.search(" ".join(step.words[1:])):
+        name, options = step.words[0], step.words[1:]
+        given = next((found[1] for word in options if (found := _LINES.match(word))), "")
+        lines = int(given) if given else _LINES_BY_DEFAULT
+        if name == "head" and most is None and not any(map(_BYTES.match, options)):
+            most = -lines
+        elif name == "tail" and (most is None or most > 0):
+            most = min(most or lines, lines)
+        elif name in _READ and name != "tee":
+            if (most or 0) < 0 or not _FAILURES.search(" ".join(options)):
                 return 0
             most = 1
     return most
@@ -126,8 +130,8 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
         failed_otherwise: whether any other exit status says that it failed.
         status: the expression by which the line prints that status, as `echo "exit: $?"` does; ""
             if the line ends with it.
-        tail: how many lines at the end of its output are shown at most; None if all are, 0 if
-            another part of it is.
+        tail: how many lines at the end of its output are shown at most; None if all are, negative
+            if it is those in front, 0 for any others.
         is_script: whether it is a script of the project, which may print anything.
         is_by_name: whether nothing but its name says that it runs tests: it may be what is tested.
     """

@@ -154,11 +154,13 @@ def part_of(output: str, most: int | None) -> OutputPart:
 
     Args:
         output: what is seen.
-        most: the most lines at its end that were shown; None if all were, 0 if others were.
+        most: the most lines at its end that were shown; None if all were, negative for those at its
+            beginning, 0 for others.
     """
-    if most == 0 or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
+    lines = output.count("\n") + 1
+    if (most is not None and -lines <= most <= 0) or _CUT_AT_END.search(output[-_LONGEST_SUMMARY:]):
         return OutputPart.SOME
-    is_end = most is not None and output.count("\n") + 1 >= most
+    is_end = most is not None and 0 < most <= lines
     may_be_cut = is_end or _hints_in(output, _CUT_HINTS)
     return OutputPart.END if is_end or (may_be_cut and _CUT.search(output)) else OutputPart.WHOLE
 

@@ -373,11 +373,14 @@ def decide_told(
         )
 
         told = list(_everything_told(it))
-        # One line may be known as one that fails on several machines, or without another.
-        ids = list(dict.fromkeys(known for known, words in told if words == given_id))
-        # What is dismissed may not be found any more, and can be restored all the same.
-        known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
-        ids = ids or [whole_id_of(noun, given_id, known, it.project)]
+        # One line may be known as one that fails on several machines, or without another: agents
+        # read the same of each.
+        ids = [known for known, words in told if words == given_id]
+        if not ids:
+            # What is dismissed may not be found any more, and can be restored all the same.
+            known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
+            first, own = whole_id_of(noun, given_id, known, it.project), dict(reversed(told))
+            ids = [first, *(each for each, words in own.items() if words == own.get(first))]
         now, why = time.time(), given_reason or ""
         changed = [
             decide_lesson(
@@ -385,7 +388,7 @@ def decide_told(
                 it.project_id,
                 LessonDecision(each, LessonAction(action), actor, why, now),
             )
-            for each in ids
+            for each in dict.fromkeys(ids)
         ]
     return answer(ids[0], action, any(changed), actor, given_reason)
 
