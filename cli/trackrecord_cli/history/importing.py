@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import ImportFormatError
-from trackrecord.learning.advice.estimates.wording import counted
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.reports.agents_work import work_of_agents
 from trackrecord.resources.reports.outcomes import outcomes_elsewhere, project_on_record
 from trackrecord.settings.projects.project_claims import ProjectClaims

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 import msgspec
 
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.experience.competences import (
     BY_HAND,
     COMPETENCES,
@@ -44,8 +45,6 @@ def _print_selection(found: RecommendedProcedures | SelectionResult) -> None:
 
 
 def _print_recommended(found: RecommendedProcedures) -> None:
-    from trackrecord.resources.operation.status import counted
-
     ids = shown_ids([each.record.id for each in found.candidates if each.record])
     print_table(
         ("id", "status", "share", "worked", "tools"),
@@ -77,8 +76,6 @@ def _print_recommended(found: RecommendedProcedures) -> None:
 
 
 def _print_selected(selection: SelectionResult) -> None:
-    from trackrecord.resources.operation.status import counted
-
     answer = selection.answer
     ids = shown_ids([each.record.id for each in answer.candidates])
     print_table(

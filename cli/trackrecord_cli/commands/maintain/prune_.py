@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.text.numerals import counted
 from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
 from trackrecord.resources.access.project_store import project_row
-from trackrecord.resources.operation.status import counted
 from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_names

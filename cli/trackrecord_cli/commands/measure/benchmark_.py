@@ -9,6 +9,7 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
+from trackrecord.learning.text.numerals import counted
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.declaration.paging import Order
@@ -36,8 +37,6 @@ _SECONDARY = (
 
 
 def _print_run(run: BenchmarkSnapshot) -> None:
-    from trackrecord.resources.operation.status import counted
-
     print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
     click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {_span(run)}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trackrecord.learning.text.numerals import counted
 from trackrecord_capture.sources.register import agent_names
 
 from ...access import open_redis, open_store, settings_for
@@ -80,8 +81,6 @@ def _document(imported: ImportedProject) -> dict[str, Any]:
 
 
 def _summary(imported: ImportedProject) -> str:
-    from trackrecord.resources.operation.status import counted
-
     if imported.was_there:
         return f"project {imported.project!r} has this export already: nothing was changed"
     return (

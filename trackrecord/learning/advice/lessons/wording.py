@@ -40,8 +40,3 @@ def of_all(part: int, whole: int, things: str, *, is_last: bool = False) -> str:
     if is_last:
         return f"{'all' if part == whole else part} of the last {whole} {things}"
     return f"{'all' if part == whole > 1 else f'{part} of'} {whole} {things}"
-
-
-def counted(number: int, things: str) -> str:
-    """Return "1 task" or "3 tasks"."""
-    return f"{number} {things.removesuffix('s') if number == 1 else things}"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....text.inert import identifier
+from ....text.numerals import counted
 from ....text.words import asked_words, names_in
 from ...runs.runs import RunStep
 from ..history import History, may_fail, span_of
 from ..lesson import Finding, LessonKind
 from ..rules import LessonRules
-from ..wording import counted, error_text, named, of_all, tool_text
+from ..wording import error_text, named, of_all, tool_text
 
 # Of one tool's errors, the commonest are looked at.
 _MOST_ERRORS: Final = 200
@@ -201,7 +202,7 @@ def _finding(
     in_english, in_chinese = _said(error, most_often)
     said = {
         "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
-        f"{counted(tasks, 'tasks')}",
+        f"{counted(tasks, 'task')}",
         "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
         f"涉及 {tasks} 个任务",
     }
