@@ -11,6 +11,7 @@ import click
 
 from trackrecord.errors import ImportFormatError, ServerUnavailable
 from trackrecord.learning.text.numerals import counted
+from trackrecord.redis.keys import split_mark
 from trackrecord_producers.importers.jsonl import BadLine
 from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
@@ -267,8 +268,6 @@ def wait_until_learnt(
 
 def _by_shard(keys: Keys, entry_ids: Sequence[str]) -> dict[Keys, dict[str, int]]:
     """Return the places of the entries in each shard, by their ids there, the oldest first."""
-    from trackrecord.redis.keys import split_mark
-
     shards = {shard.number: shard for shard in keys.shards}
     by_shard: dict[Keys, dict[str, int]] = {}
     for entry_id in entry_ids:

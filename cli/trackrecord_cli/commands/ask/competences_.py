@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 import msgspec
 
+from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.experience.competences import (
     BY_HAND,
@@ -149,7 +150,6 @@ def add(
     Outcomes that name the record count for it, and so do those that use just these tools. Its
     triggers and its recipe stay, whatever is learnt.
     """
-    from trackrecord.learning.competences.new_record import read_new_competence
     from trackrecord.store.competences.revise import Signed
 
     is_told = any(value not in (None, (), False) for value in given.values())
