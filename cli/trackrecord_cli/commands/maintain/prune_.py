@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,13 +81,8 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
 
 
 def _document(removed: Removed) -> dict[str, Any]:
-    return {
-        "project": removed.project,
-        "outcomes": removed.outcomes,
-        "outcomes_until": iso(removed.outcomes_until),
-        "bodies": removed.bodies,
-        "bodies_until": iso(removed.bodies_until),
-    }
+    until = {name: iso(getattr(removed, name)) for name in ("outcomes_until", "bodies_until")}
+    return asdict(removed) | until
 
 
 def _show(done: list[Removed], *, dry_run: bool) -> None:
