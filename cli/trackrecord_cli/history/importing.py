@@ -155,7 +155,9 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     elif published is None:
         click.echo(f"{_summary(counts, published)}; `trackrecord lessons` shows what was learnt")
     else:
-        _print(settings, counts, published, _works(settings))
+        works = _works(settings)
+        click.echo(f"{_summary(counts, published)}\n")
+        print_page(works, is_installed=bool(read_installed(settings.home)))
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
@@ -309,17 +311,6 @@ def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: Capt
 def _works(settings: Settings) -> list[ProjectWork]:
     with open_store(settings) as engine, reading(engine) as connection:
         return work_of_agents(connection, settings)
-
-
-def _print(
-    settings: Settings,
-    counts: ReadingCounts,
-    published: Published | None,
-    works: Sequence[ProjectWork],
-) -> None:
-    click.echo(_summary(counts, published))
-    click.echo()
-    print_page(works, is_installed=bool(read_installed(settings.home)))
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:

@@ -38,7 +38,8 @@ _SECONDARY = (
 
 def _print_run(run: BenchmarkSnapshot) -> None:
     print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
-    click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {_span(run)}")
+    span = "all on record" if run.since is None else f"received since {iso(run.since)}"
+    click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {span}")
 
 
 command = group_of(BENCHMARK, shown={"run": _print_run})
@@ -141,11 +142,6 @@ def _print(gate: Gate) -> None:
             f"the outcomes of the last run say nothing about {', '.join(without)}: "
             f"report it, or leave it out with {choice or '--check'}"
         )
-
-
-def _span(run: BenchmarkSnapshot) -> str:
-    since = run.since
-    return "all on record" if since is None else f"received since {iso(since)}"
 
 
 def _with_changes(run: BenchmarkRun) -> list[str | None]:
