@@ -18,6 +18,7 @@ from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.reports.agents_work import work_of_agents
 from trackrecord.resources.reports.outcomes import outcomes_elsewhere, project_on_record
 from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.history.counts import ReadingCounts
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from trackrecord.resources.reports.agents_work import ProjectWork
-    from trackrecord.settings.settings import Settings
     from trackrecord_capture.history.reading import Found as FoundOne
     from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
@@ -128,13 +128,14 @@ class ImportRequest:
     again: bool = False
 
 
-def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) -> int:
+def import_history(wanted: ImportRequest, *, as_json: bool) -> int:
     """Import recorded sessions, show what was learnt from them, and return the exit status.
 
     Raises:
         ImportFormatError: a path cannot be used.
         ServerUnavailable: Redis or the database cannot be reached.
     """
+    settings = load_settings()
     found, places = _find(wanted)
     for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
         click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
