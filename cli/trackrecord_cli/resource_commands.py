@@ -307,7 +307,7 @@ class _OfferedCall(NamedTuple):
 
     @property
     def sorting(self) -> Sorting[Any]:
-        """What its list can be sorted by."""
+        """The ways in which its list can be sorted."""
         assert self.operation.sorting is not None  # noqa: S101 - it is a list
         return self.operation.sorting
 

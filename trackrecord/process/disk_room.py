@@ -1,13 +1,12 @@
 """The room on a disk, asked for without what takes long to import."""
 
 import os
-from pathlib import Path
 
 # On a small disk it is a share of it.
 _LITTLE_ROOM = 16 * 1024 * 1024
 
 
-def free_share(folder: Path) -> tuple[int, int]:
+def free_share(folder: os.PathLike[str]) -> tuple[int, int]:
     """Return the bytes that are free on a folder's disk, and how many count as little there.
 
     Where nothing may be written, none is free.

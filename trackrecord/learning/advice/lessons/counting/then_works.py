@@ -221,7 +221,7 @@ def _instead(
     who, instead = history.callers[tool].tool, history.callers[other].tool
     place = counted(len(positions), "run")
     english = f"{named(instead)}, which took its place in {place}, worked in " + of_all(
-        worked, others, "calls"
+        worked, others, "call"
     )
     chinese = (
         f"在 {len(positions)} 次运行中取代它的 {named(instead)} 的 {others} 次调用中有 {worked} "
@@ -239,7 +239,7 @@ def _instead(
         is_over=span_of(history, history.runs_with[tool], positions).is_over,
         remedy={"en": english, "zh": chinese},
         lines={
-            "en": f"{named(who)} failed in {of_all(failed, calls, 'calls')}; {english}",
+            "en": f"{named(who)} failed in {of_all(failed, calls, 'call')}; {english}",
             "zh": f"{named(who)} 的 {calls} 次调用中有 {failed} 次失败;{chinese}",
         },
     )
