@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from trackrecord.errors import AmbiguousId, StoreUnfit, UnknownId
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.resources.access.project_store import (
+    ProjectStore,
+    Transaction,
+    given_stores,
+    read_project,
+)
+from trackrecord.resources.declaration.resource import may_lack
 
 if TYPE_CHECKING:
     import redis
@@ -97,8 +105,6 @@ def own_store(project: str | None, about: TypedId | None = None) -> Iterator[str
         UnknownId: another project than the named one has the id.
         AmbiguousId: several others than the usual one have it.
     """
-    from trackrecord.resources.access.project_store import ProjectStore, given_stores
-
     settings, name = settings_for(project)
     with open_store(settings) as engine:
         if about is not None:
@@ -110,8 +116,6 @@ def own_store(project: str | None, about: TypedId | None = None) -> Iterator[str
 def _project_with(
     engine: Engine, settings: DaemonSettings, project: str, about: TypedId, *, is_named: bool
 ) -> str:
-    from trackrecord.learning.text.inert import one_line
-    from trackrecord.resources.access.project_store import Transaction
     from trackrecord.resources.figures.projects_of_ids import projects_with_id
     from trackrecord.store.database.engine import reading
     from trackrecord.store.outcomes.projects import project_id_of
@@ -162,12 +166,9 @@ def say_removed_of(
     Returns:
         What the answer's JSON object has of it.
     """
-    from trackrecord.resources.declaration.resource import may_lack
-
     needed = may_lack(rests_on, asked, is_whole=is_whole)
     if not needed:
         return {}
-    from trackrecord.resources.access.project_store import read_project
     from trackrecord.resources.access.removed import removed_from_answer
 
     with read_project(project) as it:

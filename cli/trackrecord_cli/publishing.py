@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trackrecord.errors import ImportFormatError, ServerUnavailable
+from trackrecord.learning.text.numerals import counted
+from trackrecord.redis.keys import split_mark
 from trackrecord_producers.importers.jsonl import BadLine
 from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
@@ -190,8 +192,6 @@ def find_known(settings: DaemonSettings) -> FindKnown | None:
 
 def so_far(publication: Publication | None) -> str:
     """Return the results so far of an interrupted publication."""
-    from trackrecord.resources.operation.status import counted
-
     count = 0 if publication is None else len(publication.published.outcome_ids)
     # Redis may have taken a batch that it had no time to confirm.
     return (
@@ -224,8 +224,6 @@ def report(published: Published, *, waited: bool, as_json: bool) -> int:
 
 
 def _summary(published: Published, new: int, *, waited: bool) -> str:
-    from trackrecord.resources.operation.status import counted
-
     verb = "learnt" if waited else "published"
     if published.known is None:
         return f"{counted(len(published.outcome_ids), 'outcome')} {verb}"
@@ -270,8 +268,6 @@ def wait_until_learnt(
 
 def _by_shard(keys: Keys, entry_ids: Sequence[str]) -> dict[Keys, dict[str, int]]:
     """Return the places of the entries in each shard, by their ids there, the oldest first."""
-    from trackrecord.redis.keys import split_mark
-
     shards = {shard.number: shard for shard in keys.shards}
     by_shard: dict[Keys, dict[str, int]] = {}
     for entry_id in entry_ids:

@@ -90,7 +90,7 @@ _SIGNED: Final[Mapping[str, str]] = {
 def declared(resource: Resource, drawn: Mapping[str, Drawn] | None = None) -> click.Command:
     """Return the commands of a resource; one alone where that is named as the resource."""
     if [each.command for each in resource.operations] == [resource.name]:
-        return _command_of(resource, resource.operations[0], drawn or {})
+        return _OfferedCall(resource, resource.operations[0], drawn or {}).command()
     return group_of(resource, drawn=drawn)
 
 
@@ -141,31 +141,8 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None or cmd_name in self.commands:
             return super().get_command(ctx, cmd_name)
-        return _command_of(self._resource, operation, self._drawn, self._shown.get(cmd_name))
-
-
-def _command_of(
-    resource: Resource,
-    operation: Operation,
-    drawn: Mapping[str, Drawn],
-    show: Shown | None = None,
-) -> click.Command:
-    """Return the command of one call of a resource; see `group_of`."""
-    said = read_docstring(operation.call)
-
-    def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
-        _run(resource, operation, drawn, show, **given)
-
-    command = click.Command(
-        operation.command,
-        params=[*_arguments(operation)],
-        callback=callback,
-        help=f"{said.summary}\n\n{said.text}".strip(),
-    )
-    for option in _common_options(operation):
-        command = option(command)
-    command.params += _own_options(operation)
-    return command
+        shown = self._shown.get(cmd_name)
+        return _OfferedCall(self._resource, operation, self._drawn, shown).command()
 
 
 def _common_options(operation: Operation) -> list[Callable[[click.Command], click.Command]]:
@@ -313,85 +290,208 @@ class _Found(NamedTuple):
     beyond: int | None
 
 
-def _run(
-    resource: Resource,
-    operation: Operation,
-    drawn: Mapping[str, Drawn],
-    show: Shown | None,
-    *,
-    as_json: bool,
-    project: str | None = None,
-    of_all: bool = False,
-    order: Order | None = None,
-    **given: Any,  # noqa: ANN401 - what the call takes
-) -> None:
-    if of_all and project is not None:
-        message = "give either --project or --all"
-        raise click.UsageError(message)
-    for name, argument in arguments_of(operation.call).items():
-        if (typed := argument.mark(FromInput)) is not None:
-            given[name] = text_or_input(given[name], typed.noun)
-    with _opened(operation, project, given) as about:
-        if operation.is_list:
-            _list(resource, operation, drawn, about, given, order, of_all=of_all, as_json=as_json)
+class _OfferedCall(NamedTuple):
+    """A call of a resource as its command offers it; see `group_of`.
+
+    Attributes:
+        resource: whose call it is.
+        operation: the call, as it is declared.
+        drawn: what draws cells for people, by column.
+        show: what prints its answer for people; None for its fields or words.
+    """
+
+    resource: Resource
+    operation: Operation
+    drawn: Mapping[str, Drawn]
+    show: Shown | None = None
+
+    @property
+    def sorting(self) -> Sorting[Any]:
+        """The ways in which its list can be sorted."""
+        assert self.operation.sorting is not None  # noqa: S101 - it is a list
+        return self.operation.sorting
+
+    def command(self) -> click.Command:
+        """Return its command."""
+        said = read_docstring(self.operation.call)
+        command = click.Command(
+            self.operation.command,
+            params=[*_arguments(self.operation)],
+            callback=self._run,
+            help=f"{said.summary}\n\n{said.text}".strip(),
+        )
+        for option in _common_options(self.operation):
+            command = option(command)
+        command.params += _own_options(self.operation)
+        return command
+
+    def _run(
+        self,
+        *,
+        as_json: bool,
+        project: str | None = None,
+        of_all: bool = False,
+        order: Order | None = None,
+        **given: Any,  # noqa: ANN401 - what the call takes
+    ) -> None:
+        if of_all and project is not None:
+            message = "give either --project or --all"
+            raise click.UsageError(message)
+        for name, argument in arguments_of(self.operation.call).items():
+            if (typed := argument.mark(FromInput)) is not None:
+                given[name] = text_or_input(given[name], typed.noun)
+        with _opened(self.operation, project, given) as about:
+            if self.operation.is_list:
+                self._list(about, order, given, of_all=of_all, as_json=as_json)
+            else:
+                self._answer(about, given, as_json=as_json)
+
+    def _answer(self, about: str | None, given: dict[str, Any], *, as_json: bool) -> None:
+        operation = self.operation
+        if "project" in signature(operation.call).parameters:
+            given["project"] = about
+        answer = operation.call(**given)
+        is_whole = getattr(answer, "cursor", None) is None
+        removed = say_removed_of(about, operation.rests_on, given, is_whole=is_whole)
+        more = removed | _say_unknown(operation, given)
+        if as_json:
+            print_json(operation.document_of(answer) | more)
+        elif self.show is not None:
+            self.show(answer)
+        elif operation.in_words is None:
+            print_details(operation.document_of(answer))
+        elif words := operation.in_words(answer):
+            click.echo(words)
+
+    def _list(
+        self,
+        about: str | None,
+        order: Order | None,
+        given: dict[str, Any],
+        *,
+        of_all: bool,
+        as_json: bool,
+    ) -> None:
+        operation = self.operation
+        found = self._listed_of_all(order, given) if of_all else self._listed(about, order, given)
+        is_whole = order is not None or found.beyond == 0
+        say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
+        if not found.shown:
+            _say_unknown(operation, given | {"project": about})
+        if as_json:
+            projects = [{"project": each.project} if of_all else {} for each in found.shown]
+            documents = [operation.document_of(each.answer) for each in found.shown]
+            print_json([one | two for one, two in zip(projects, documents, strict=True)])
+        elif not found.shown:
+            nothing = f"no {self.sorting.things} to show in any project"
+            nothing = nothing if of_all else operation.nothing.format(project=about or "")
+            click.echo(f"{nothing}{_asked_for(operation, given)}")
         else:
-            _answer(operation, show, about, given, as_json=as_json)
+            self._print(found, of_all=of_all)
+            more = 1 if found.beyond is None else found.beyond
+            say_more(more, self.sorting.things, is_exact=found.beyond is not None)
 
+    def _listed(self, project: str | None, order: Order | None, given: dict[str, Any]) -> _Found:
+        """Return the entries of a list."""
+        operation, sorting = self.operation, self.sorting
+        call = partial(operation.call, **given, project=project)
+        if not operation.in_pages:
+            return _Found(_rows(project, sorting.sorted(call(), order)), [], 0)
+        limit = given["limit"]
+        # One more than is shown tells whether there are more.
+        most = None if limit is None else min(limit + 1, MOST)
+        if "sort" in signature(operation.call).parameters:
+            found = call(sort=order and str(order), limit=most)
+        else:
+            reads_all = order is not None or operation.total is None
+            found = sorting.sorted(call(limit=None if reads_all else most), order)
+        rows = _rows(project, found)
+        shown, rest = rows[:limit], [] if limit is None else rows[limit:]
+        if operation.total is None or not rest:
+            return _Found(shown, rest, len(rest))
+        wanted = {name: value for name, value in given.items() if name != "limit"}
+        total = operation.total(**wanted, project=project)
+        return _Found(shown, rest, None if total is None else total - len(shown))
 
-def _answer(
-    operation: Operation,
-    show: Shown | None,
-    about: str | None,
-    given: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    if "project" in signature(operation.call).parameters:
-        given["project"] = about
-    answer = operation.call(**given)
-    is_whole = getattr(answer, "cursor", None) is None
-    removed = say_removed_of(about, operation.rests_on, given, is_whole=is_whole)
-    more = removed | _say_unknown(operation, given)
-    if as_json:
-        print_json(operation.document_of(answer) | more)
-    elif show is not None:
-        show(answer)
-    elif operation.in_words is None:
-        print_details(operation.document_of(answer))
-    elif words := operation.in_words(answer):
-        click.echo(words)
+    def _listed_of_all(self, order: Order | None, given: dict[str, Any]) -> _Found:
+        """Return the entries of a list of all projects; no more than --limit of them are held.
 
+        Raises:
+            UnknownId: no project has what the list is about, for example a task.
+        """
+        from trackrecord.store.outcomes.projects import project_names
 
-def _list(
-    resource: Resource,
-    operation: Operation,
-    drawn: Mapping[str, Drawn],
-    about: str | None,
-    given: dict[str, Any],
-    order: Order | None,
-    *,
-    of_all: bool,
-    as_json: bool,
-) -> None:
-    assert operation.sorting is not None  # noqa: S101 - it is a list
-    list_them = _listed_of_all if of_all else partial(_listed, project=about)
-    found = list_them(operation, operation.sorting, order=order, given=given)
-    is_whole = order is not None or found.beyond == 0
-    say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
-    if not found.shown:
-        _say_unknown(operation, given | {"project": about})
-    if as_json:
-        projects = [{"project": each.project} if of_all else {} for each in found.shown]
-        documents = [operation.document_of(each.answer) for each in found.shown]
-        print_json([one | two for one, two in zip(projects, documents, strict=True)])
-    elif not found.shown:
-        nothing = f"no {operation.sorting.things} to show in any project"
-        nothing = nothing if of_all else operation.nothing.format(project=about or "")
-        click.echo(f"{nothing}{_asked_for(operation, given)}")
-    else:
-        _print(resource, operation, found, drawn, of_all=of_all)
-        more = 1 if found.beyond is None else found.beyond
-        say_more(more, operation.sorting.things, is_exact=found.beyond is not None)
+        with read_project(None) as it:
+            projects = project_names(it.connection)
+        merged, total, unknown = list[_Row](), 0, list[UnknownId]()
+        is_counted = True
+        for project in projects:
+            try:
+                found = self._listed(project, order, given)
+            except UnknownId as error:
+                unknown.append(error)
+                continue
+            is_counted &= found.beyond is not None
+            total += len(found.shown) + (found.beyond or 0)
+            merged = self._merged(order, [merged, found.shown])[: given["limit"]]
+        if unknown and len(unknown) == len(projects):
+            message = f"{unknown[0]}; nor has any other project"
+            raise unknown[0] if len(unknown) == 1 else UnknownId(message)
+        return _Found(merged, [], total - len(merged) if is_counted else None)
+
+    def _merged(self, order: Order | None, lists: Sequence[Sequence[_Row]]) -> list[_Row]:
+        """Return the entries of lists in the order that each of them has."""
+        if order is None:
+            rank = self.operation.rank
+            assert rank is not None  # noqa: S101 - it can be that of all projects
+            return [*heapq.merge(*lists, key=lambda row: rank(row.answer))]
+        rows = {id(row.answer): row for each in lists for row in each}
+        ordered = self.sorting.sorted((row.answer for row in rows.values()), order)
+        return [rows[id(each)] for each in ordered]
+
+    def _print(self, found: _Found, *, of_all: bool) -> None:
+        operation, drawn = self.operation, self.drawn
+        columns, drawings = operation.columns, dict[str, Sequence[object]]()
+        if on_terminal():
+            columns = operation.terminal_columns or columns
+            drawings = {
+                name: _drawings(drawn[name], found.shown) for name in columns if name in drawn
+            }
+        else:
+            columns = tuple(each for each in columns if each not in operation.drawings)
+        ids: Mapping[str, str] = {}
+        if "id" in columns and "id" not in operation.cells:
+            shown, beyond = [[row.answer.id for row in rows] for rows in (found.shown, found.rest)]
+            others = (
+                [
+                    other
+                    for project, answers in _by_project(found.shown).items()
+                    for other in self.resource.other_ids(project, [each.id for each in answers])
+                ]
+                if on_terminal()
+                else []
+            )
+            ids = shown_ids(shown, [*beyond, *others])
+
+        def cells(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
+            document = operation.document_of(answer)
+            for column in columns:
+                if column in drawings:
+                    yield drawings[column][place]
+                elif column in operation.cells:
+                    yield operation.cells[column](answer)
+                else:
+                    yield ids[document["id"]] if column == "id" else document[column]
+
+        print_table(
+            ("project", *columns) if of_all else columns,
+            (
+                [*([row.project] if of_all else []), *cells(place, row.answer)]
+                for place, row in enumerate(found.shown)
+            ),
+            about=operation.about,
+            secondary=operation.secondary,
+        )
 
 
 def _say_unknown(operation: Operation, given: Mapping[str, Any]) -> dict[str, str | None]:
@@ -430,135 +530,8 @@ def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
     return None
 
 
-def _listed(
-    operation: Operation,
-    sorting: Sorting[Any],
-    *,
-    project: str | None,
-    order: Order | None,
-    given: dict[str, Any],
-) -> _Found:
-    """Return the entries of a list."""
-    call = partial(operation.call, **given, project=project)
-    if not operation.in_pages:
-        return _Found(_rows(project, sorting.sorted(call(), order)), [], 0)
-    limit = given["limit"]
-    # One more than is shown tells whether there are more.
-    most = None if limit is None else min(limit + 1, MOST)
-    if "sort" in signature(operation.call).parameters:
-        found = call(sort=order and str(order), limit=most)
-    else:
-        reads_all = order is not None or operation.total is None
-        found = sorting.sorted(call(limit=None if reads_all else most), order)
-    rows = _rows(project, found)
-    shown, rest = rows[:limit], [] if limit is None else rows[limit:]
-    if operation.total is None or not rest:
-        return _Found(shown, rest, len(rest))
-    wanted = {name: value for name, value in given.items() if name != "limit"}
-    total = operation.total(**wanted, project=project)
-    return _Found(shown, rest, None if total is None else total - len(shown))
-
-
 def _rows(project: str | None, answers: Sequence[Any]) -> list[_Row]:
     return [_Row(project or "", each) for each in answers]
-
-
-def _listed_of_all(
-    operation: Operation,
-    sorting: Sorting[Any],
-    *,
-    order: Order | None,
-    given: dict[str, Any],
-) -> _Found:
-    """Return the entries of a list of all projects; no more than --limit of them are held.
-
-    Raises:
-        UnknownId: no project has what the list is about, for example a task.
-    """
-    from trackrecord.store.outcomes.projects import project_names
-
-    with read_project(None) as it:
-        projects = project_names(it.connection)
-    merged, total, unknown = list[_Row](), 0, list[UnknownId]()
-    is_counted = True
-    for project in projects:
-        try:
-            found = _listed(operation, sorting, project=project, order=order, given=given)
-        except UnknownId as error:
-            unknown.append(error)
-            continue
-        is_counted &= found.beyond is not None
-        total += len(found.shown) + (found.beyond or 0)
-        merged = _merged(operation, sorting, order, [merged, found.shown])[: given["limit"]]
-    if unknown and len(unknown) == len(projects):
-        message = f"{unknown[0]}; nor has any other project"
-        raise unknown[0] if len(unknown) == 1 else UnknownId(message)
-    return _Found(merged, [], total - len(merged) if is_counted else None)
-
-
-def _merged(
-    operation: Operation,
-    sorting: Sorting[Any],
-    order: Order | None,
-    lists: Sequence[Sequence[_Row]],
-) -> list[_Row]:
-    """Return the entries of lists in the order that each of them has."""
-    if order is None:
-        rank = operation.rank
-        assert rank is not None  # noqa: S101 - it can be that of all projects
-        return [*heapq.merge(*lists, key=lambda row: rank(row.answer))]
-    rows = {id(row.answer): row for each in lists for row in each}
-    ordered = sorting.sorted((row.answer for row in rows.values()), order)
-    return [rows[id(each)] for each in ordered]
-
-
-def _print(
-    resource: Resource,
-    operation: Operation,
-    found: _Found,
-    drawn: Mapping[str, Drawn],
-    *,
-    of_all: bool,
-) -> None:
-    columns, drawings = operation.columns, dict[str, Sequence[object]]()
-    if on_terminal():
-        columns = operation.terminal_columns or columns
-        drawings = {name: _drawings(drawn[name], found.shown) for name in columns if name in drawn}
-    else:
-        columns = tuple(each for each in columns if each not in operation.drawings)
-    ids: Mapping[str, str] = {}
-    if "id" in columns and "id" not in operation.cells:
-        shown, beyond = [[row.answer.id for row in rows] for rows in (found.shown, found.rest)]
-        others = (
-            [
-                other
-                for project, answers in _by_project(found.shown).items()
-                for other in resource.other_ids(project, [each.id for each in answers])
-            ]
-            if on_terminal()
-            else []
-        )
-        ids = shown_ids(shown, [*beyond, *others])
-
-    def cells(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
-        document = operation.document_of(answer)
-        for column in columns:
-            if column in drawings:
-                yield drawings[column][place]
-            elif column in operation.cells:
-                yield operation.cells[column](answer)
-            else:
-                yield ids[document["id"]] if column == "id" else document[column]
-
-    print_table(
-        ("project", *columns) if of_all else columns,
-        (
-            [*([row.project] if of_all else []), *cells(place, row.answer)]
-            for place, row in enumerate(found.shown)
-        ),
-        about=operation.about,
-        secondary=operation.secondary,
-    )
 
 
 def _drawings(draw: Drawn, rows: Sequence[_Row]) -> list[object]:

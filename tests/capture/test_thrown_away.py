@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.capture.conformance.published_traces import Outcomes
 from tests.capture.made_runs import run_of, shell
 from tests.support.processes import until
 from trackrecord.wire.join import OutcomeEntry, join
@@ -34,14 +34,14 @@ _AUTHOR = {
 }
 
 
-class Workshop:
+class Workshop(Outcomes):
     """A repository in which agents and people work, a minute for each thing that is done."""
 
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder = folder
         self.state = state
         self.now = _BEGIN
-        self.published: list[dict[str, Any]] = []
+        super().__init__()
         self._prompts = 0
         self.git("init", "--quiet", "--initial-branch", "main", at=folder.parent, last=folder.name)
         self.write("README", "Shop\n")
@@ -97,12 +97,6 @@ class Workshop:
         """Read the repository, as when a session starts; return how many runs were amended."""
         with CaptureState(self.state) as state:
             return read_repositories(state, self)
-
-    def publish(self, fields: dict[str, Any]) -> None:
-        self.published.append(fields)
-
-    def settle(self) -> int:
-        return 0
 
     def outcome(self, outcome_id: str) -> tuple[bool | None, str]:
         """Return the verdict on record of a run, and why it failed; whatever came first."""

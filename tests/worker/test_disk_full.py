@@ -11,7 +11,7 @@ from tests.support.dying import exit_code_of
 from tests.support.small_disk import fill
 from tests.worker.test_up import Up
 from tests.worker.working import body, command_line, publish, recorded_ids, until
-from trackrecord.process.folders import free_share
+from trackrecord.process.disk_room import free_share
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store

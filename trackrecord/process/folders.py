@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
@@ -11,8 +10,6 @@ from typing import TextIO
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _READABLE_CHARS = 32
 _DIGEST_CHARS = 32
-# On a small disk it is a share of it.
-_LITTLE_ROOM = 16 * 1024 * 1024
 
 
 def folder_name(project: str) -> str:
@@ -37,19 +34,6 @@ def make_private_folder(folder: Path) -> None:
     except FileExistsError:
         message = "a file stands where a folder is needed; move it away or set TRACKRECORD_HOME"
         raise FileExistsError(errno.EEXIST, message, str(folder)) from None
-
-
-def free_share(folder: Path) -> tuple[int, int]:
-    """Return the bytes that are free on a folder's disk, and how many count as little there.
-
-    Where nothing may be written, none is free.
-
-    Raises:
-        OSError: the disk cannot be asked.
-    """
-    disk = shutil.disk_usage(folder)
-    free = disk.free if os.access(folder, os.W_OK) else 0
-    return free, min(_LITTLE_ROOM, disk.total // 16)
 
 
 def open_private(path: Path) -> TextIO:

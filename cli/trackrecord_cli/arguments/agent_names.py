@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.sources.register import agent_names, agent_of
 
 from .options import OneOf
@@ -27,7 +28,6 @@ def chosen(name: str | None, *, home: Path | None = None) -> list[Installation]:
         name: the agent's name; "all" or None for those that are found.
         home: with it, agents that stand on record there as installed are chosen, too.
     """
-    from trackrecord_capture.agents.installed import read_installed
     from trackrecord_capture.agents.known import AGENTS
 
     on_record = read_installed(home) if home else {}

@@ -4,9 +4,8 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from trackrecord.errors import DemoFailed
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.process.python_command import python_command
-from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.patterns import patterns_of
@@ -34,31 +32,12 @@ _POLL_S = 0.1
 _DEADLINE_S = 300.0
 
 
-@dataclass(frozen=True)
-class DemoResult:
-    """The result of the demo.
-
-    Attributes:
-        outcomes: how many were published and learnt.
-        agents: by how many processes.
-        seconds: from the first agent's start until all was learnt.
-        standings: where the patterns stand.
-        records: the competence records.
-        rankings: what an agent would get now.
-    """
-
-    outcomes: int
-    agents: int
-    seconds: float
-    standings: tuple[Standing, ...]
-    records: tuple[Competence, ...]
-    rankings: Rankings
-
-
 def run_demo(
     *, agents: int, outcomes: int, seed: int, step: Callable[[str, int, int], None]
-) -> DemoResult:
+) -> dict[str, Any]:
     """Run the demo in a temporary home, which is removed at the end.
+
+    Returns learnt and planted effects as one JSON object; rates are 0..1.
 
     Args:
         agents: processes that publish.
@@ -87,7 +66,7 @@ def _simulate(
     outcomes: int,
     seed: int,
     step: Callable[[str, int, int], None],
-) -> DemoResult:
+) -> dict[str, Any]:
     with store_at(settings.effective_database_url, migrates=False) as engine:
 
         def learnt() -> int:
@@ -120,14 +99,17 @@ def _simulate(
             standings = [each.standing for each in patterns_of(it)]
             records = read_competences(connection, project_id)
         rankings = reader.read(project=PROJECT, budget=500)
-        return DemoResult(
-            outcomes=outcomes,
-            agents=agents,
-            seconds=seconds,
-            standings=tuple(standings),
-            records=tuple(records),
-            rankings=rankings,
-        )
+        return {
+            "outcomes": outcomes,
+            "agents": agents,
+            "seconds": round(seconds, 2),
+            "outcomes_per_s": round(outcomes / seconds),
+            "strategies": list(_strategies(standings)),
+            "procedures": list(_procedures(records)),
+            "prompt": rankings.prompt,
+            "tokens": rankings.tokens,
+            "left_out": rankings.left_out,
+        }
 
 
 def _has_records(reader: RankingsReader) -> bool:
@@ -188,23 +170,8 @@ def _until(
     each_time()
 
 
-def comparison(result: DemoResult) -> dict[str, Any]:
-    """Return learnt and planted effects as one JSON object; rates are 0..1."""
-    return {
-        "outcomes": result.outcomes,
-        "agents": result.agents,
-        "seconds": round(result.seconds, 2),
-        "outcomes_per_s": round(result.outcomes / result.seconds),
-        "strategies": list(_strategies(result)),
-        "procedures": list(_procedures(result)),
-        "prompt": result.rankings.prompt,
-        "tokens": result.rankings.tokens,
-        "left_out": result.rankings.left_out,
-    }
-
-
-def _strategies(result: DemoResult) -> Iterator[dict[str, Any]]:
-    learnt = {standing.facts.slug: standing for standing in result.standings}
+def _strategies(standings: Iterable[Standing]) -> Iterator[dict[str, Any]]:
+    learnt = {standing.facts.slug: standing for standing in standings}
     for planted in STRATEGIES:
         standing = learnt.get(planted.slug)
         total = standing.evidence.observations if standing else 0
@@ -221,8 +188,8 @@ def _state(standing: Standing) -> str:
     return "anti-pattern" if standing.is_inverted else str(standing.state.value)
 
 
-def _procedures(result: DemoResult) -> Iterator[dict[str, Any]]:
-    learnt = {record.signature: record for record in result.records}
+def _procedures(records: Iterable[Competence]) -> Iterator[dict[str, Any]]:
+    learnt = {record.signature: record for record in records}
     for planted in PROCEDURES:
         record = learnt.get(planted.signature)
         yield {

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import ImportFormatError
-from trackrecord.learning.advice.estimates.wording import counted
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.reports.agents_work import work_of_agents
 from trackrecord.resources.reports.outcomes import outcomes_elsewhere, project_on_record
 from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.history.counts import ReadingCounts
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from trackrecord.resources.reports.agents_work import ProjectWork
-    from trackrecord.settings.settings import Settings
     from trackrecord_capture.history.reading import Found as FoundOne
     from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
@@ -128,13 +128,14 @@ class ImportRequest:
     again: bool = False
 
 
-def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) -> int:
+def import_history(wanted: ImportRequest, *, as_json: bool) -> int:
     """Import recorded sessions, show what was learnt from them, and return the exit status.
 
     Raises:
         ImportFormatError: a path cannot be used.
         ServerUnavailable: Redis or the database cannot be reached.
     """
+    settings = load_settings()
     found, places = _find(wanted)
     for remark in () if wanted.paths else unread_remarks(_sources(wanted)):
         click.echo(f"trackrecord: {one_line(remark, _LONGEST_LINE)}", err=True)
@@ -155,7 +156,9 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     elif published is None:
         click.echo(f"{_summary(counts, published)}; `trackrecord lessons` shows what was learnt")
     else:
-        _print(settings, counts, published, _works(settings))
+        works = _works(settings)
+        click.echo(f"{_summary(counts, published)}\n")
+        print_page(works, is_installed=bool(read_installed(settings.home)))
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
@@ -309,17 +312,6 @@ def _move(settings: Settings, engine: Engine, sink: PublicationSink, state: Capt
 def _works(settings: Settings) -> list[ProjectWork]:
     with open_store(settings) as engine, reading(engine) as connection:
         return work_of_agents(connection, settings)
-
-
-def _print(
-    settings: Settings,
-    counts: ReadingCounts,
-    published: Published | None,
-    works: Sequence[ProjectWork],
-) -> None:
-    click.echo(_summary(counts, published))
-    click.echo()
-    print_page(works, is_installed=bool(read_installed(settings.home)))
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:

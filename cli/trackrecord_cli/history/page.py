@@ -68,10 +68,14 @@ def print_page(works: Sequence[ProjectWork], *, is_installed: bool) -> None:
         costs = sorted(_costs(work), key=lambda fact: -fact.cost)[:_MOST_FACTS]
         if costs and (costliest is None or costs[0].cost > costliest[0].cost):
             costliest = costs[0], work.project
+        # What runs, by kind, and which files are not here.
+        others = [
+            PageFact(each.text, each.id) for each in work.commands if each.state not in _COSTLY
+        ]
         sessions = f", {_counted(work.sessions, 'session')}" if work.sessions else ""
         _print_facts(
             f"{_name(work.project)} ({_counted(work.runs, 'run')}{sessions})",
-            [*costs, *_others(work.commands), *_ends(work)],
+            [*costs, *others, *_ends(work)],
         )
     out.print()
     if len(works) > _MOST_PROJECTS:
@@ -173,13 +177,6 @@ def _failing_command(command: CommandAnswer) -> str:
     if command.instead:
         return f"{said}; `{command.instead}` then did in {command.instead_sessions}"
     return f"{said}: {one_line(command.error, _ERROR_CHARS)}" if command.error else said
-
-
-def _others(commands: Sequence[CommandAnswer]) -> Iterator[PageFact]:
-    """Yield what runs, by kind, and which files are not here."""
-    for each in commands:
-        if each.state not in _COSTLY:
-            yield PageFact(each.text, each.id)
 
 
 def _ends(work: ProjectWork) -> Iterator[PageFact]:

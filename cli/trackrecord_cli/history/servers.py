@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import IO, NoReturn
@@ -86,9 +86,8 @@ def _interrupt_on_sigterm(stack: ExitStack) -> None:
     stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, interrupt))
 
 
-def _stop_undisturbed(stop: object) -> None:
+def _stop_undisturbed(stop: Callable[[], None]) -> None:
     """Stop the servers; a second Ctrl-C must not leave any of them behind."""
-    assert callable(stop)  # noqa: S101 - narrows what the stack hands over
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     terminated = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:

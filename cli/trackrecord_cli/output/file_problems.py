@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from trackrecord.errors import SettingsError
-from trackrecord.process.folders import free_share
+from trackrecord.process.disk_room import free_share
 
 _REMEDIES = {
     errno.ENOSPC: "make room there, 32 MiB or more, or set TRACKRECORD_HOME to a folder elsewhere",

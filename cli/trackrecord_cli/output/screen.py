@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+import msgspec
+
+from trackrecord.learning.text.inert import one_line
+
+from .tables import EDGES, columns_of, default_order, fit, folded, left_out_note, longest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,8 +57,6 @@ def coloured_states(answers: Sequence[Any], _project: str) -> list[Coloured]:
 
 def print_json(document: object) -> None:
     """Print one JSON document."""
-    import msgspec
-
     data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     click.echo(data.decode())
 
@@ -107,8 +110,6 @@ def _print_rich(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
-
-    from .tables import EDGES, columns_of, default_order, fit, folded, left_out_note, longest
 
     cells = [[Text(_for_reading(value), style=_style(value)) for value in row] for row in rows]
     texts = [[cell.plain for cell in row] for row in cells]
@@ -293,9 +294,6 @@ def _flat(value: object, most: int) -> str:
         return ", ".join(
             f"{_flat(name, most)}: {_flat(each, most)}" for name, each in value.items()
         )
-    # Imported for what is printed: the help does without.
-    from trackrecord.learning.text.inert import one_line
-
     # What agents wrote must not steer a terminal or break a row.
     return one_line(str(value), most)
 

@@ -4,10 +4,12 @@ An adapter joins with a `Teller`: a class that writes a story as its agent recor
 `TELLERS` of test_conformance.py. What is told as traces and events is in test_traces_conform.py.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
+
+import pytest
 
 from tests.support.secret_texts import SECRET_TEXTS
 from trackrecord_capture.sources.source import Source
@@ -378,3 +380,13 @@ SECRETS_TOLD = Story(
     ),
     (),
 )
+
+
+def told_by(tellers: Iterable[Any]) -> list[Any]:
+    """Return the parameters of tests: each teller, or its class, with each story that it tells."""
+    return [
+        pytest.param(teller, story, id=f"{teller.name}: {story.name}")
+        for teller in tellers
+        for story in STORIES
+        if story.name not in teller.traits.untold
+    ]

@@ -16,6 +16,7 @@ from tests.capture.conformance.conformance_stories import (
     Known,
     Story,
     Teller,
+    told_by,
     went,
 )
 from tests.capture.conformance.message_tellers import TELLERS as MESSAGE_TELLERS
@@ -31,13 +32,8 @@ TELLERS: tuple[Teller, ...] = (
     ClaudeCodeTeller(), CodexTeller(), CodexTeller(code_mode=True), OpenCodeTeller(),
     *MESSAGE_TELLERS,
 )  # fmt: skip
-TOLD = [
-    pytest.param(teller, story, id=f"{teller.name}: {story.name}")
-    for teller in TELLERS
-    for story in STORIES
-    if story.name not in teller.traits.untold
-]
-GROWING = [told for told in TOLD if told.values[0].traits.grows]  # type: ignore[attr-defined] # a Teller
+TOLD = told_by(TELLERS)
+GROWING = [told for told in TOLD if told.values[0].traits.grows]
 every_story = pytest.mark.parametrize(("teller", "story"), TOLD)
 every_growing_story = pytest.mark.parametrize(("teller", "story"), GROWING)
 

@@ -13,6 +13,7 @@ from tests.capture.conformance.conformance_stories import (
     STORIES,
     Known,
     Story,
+    told_by,
     went,
 )
 from tests.capture.conformance.published_traces import published
@@ -28,12 +29,7 @@ from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body
 
 TELLERS: tuple[type[TraceTeller], ...] = (GenAiSpans, ClaudeCodeEvents, CodexEvents)
-TOLD = [
-    pytest.param(teller, story, id=f"{teller.name}: {story.name}")
-    for teller in TELLERS
-    for story in STORIES
-    if story.name not in teller.traits.untold  # type: ignore[attr-defined] # a class's own
-]
+TOLD = told_by(TELLERS)
 every_story = pytest.mark.parametrize(("make", "story"), TOLD)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from ..numbers.speakers import CapRules, shares
+from ..text.numerals import counted
 from .episodes.tally import EpisodeTally
 from .record import (
     Competence,
@@ -275,14 +276,10 @@ def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:
 
 
 def _news(heard: Performance, known: Performance) -> str:
-    successes = _counted(heard.success_count - known.success_count, "new success", "new successes")
-    failures = _counted(heard.failure_count - known.failure_count, "new failure")
+    successes = counted(heard.success_count - known.success_count, "new success", "new successes")
+    failures = counted(heard.failure_count - known.failure_count, "new failure")
     return f"{successes}, {failures}"
 
 
-def _counted(count: int, one: str, several: str = "") -> str:
-    return f"{count} {one if count == 1 else several or one + 's'}"
-
-
 def _standing(tally: EpisodeTally) -> str:
-    return f"{tally.successes} of {_counted(tally.episodes, 'episode')} succeeded"
+    return f"{tally.successes} of {counted(tally.episodes, 'episode')} succeeded"

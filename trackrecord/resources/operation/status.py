@@ -12,6 +12,7 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Connection
 
+from trackrecord.learning.text.numerals import counted
 from trackrecord.process.version import __version__
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.resources.access.project_store import project_row
@@ -279,8 +280,3 @@ def _full(workers: int, behind: int, spooled: int) -> str:
         f"{learning}, with {counted(behind, 'outcome')} to be learnt. If it stays full, raise "
         "Redis's maxmemory."
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, as "1 outcome" or "2 outcomes"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

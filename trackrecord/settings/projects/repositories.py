@@ -163,14 +163,10 @@ def _in_git(folder: str) -> Repository | None:
     if not path.is_absolute():
         return None
     try:
-        return _above(path)
+        top = _top(path)
+        return None if top is None else _at(top, clones=0)
     except (OSError, ValueError, RuntimeError):
         return None
-
-
-def _above(path: Path) -> Repository | None:
-    top = _top(path)
-    return None if top is None else _at(top, clones=0)
 
 
 def _top(path: Path) -> Path | None:

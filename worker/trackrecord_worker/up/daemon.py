@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import ParamSpec, Self, TextIO, TypeVar
 
 from trackrecord.errors import KeepsEnding, ServerUnavailable
-from trackrecord.process.folders import free_share
+from trackrecord.process.disk_room import free_share
 from trackrecord.process.late_log import LateLog
 from trackrecord.process.python_command import module_arguments, python_command
 from trackrecord.settings.daemon_settings import DaemonSettings

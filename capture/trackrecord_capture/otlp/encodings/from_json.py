@@ -63,20 +63,18 @@ class _Status(_Shape):
     message: str | None = None
 
 
-class _Event(_Shape):
+class _Event(_Attributed):
     time_unix_nano: _Integer = None
     name: str | None = None
-    attributes: list[_Pair] | None = None
 
 
-class _Span(_Shape):
+class _Span(_Attributed):
     trace_id: str | None = None
     span_id: str | None = None
     parent_span_id: str | None = None
     name: str | None = None
     start_time_unix_nano: _Integer = None
     end_time_unix_nano: _Integer = None
-    attributes: list[_Pair] | None = None
     events: list[_Event] | None = None
     status: _Status | None = None
 
@@ -96,12 +94,11 @@ class _TraceRequest(_Shape):
     resource_spans: list[_ResourceSpans] | None = None
 
 
-class _Record(_Shape):
+class _Record(_Attributed):
     time_unix_nano: _Integer = None
     observed_time_unix_nano: _Integer = None
     event_name: str | None = None
     body: _Value | None = None
-    attributes: list[_Pair] | None = None
     trace_id: str | None = None
     span_id: str | None = None
 

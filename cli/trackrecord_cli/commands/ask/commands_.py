@@ -8,6 +8,7 @@ from trackrecord.resources.experience.commands import COMMANDS
 
 from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
+from ...history.page import print_commands
 from ...output.screen import print_json
 from ...resource_commands import group_of
 
@@ -21,8 +22,6 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     from trackrecord.resources.reports.agents_work import told_commands
-
-    from ...history.page import print_commands
 
     with read_store(project) as (connection, settings, name):
         project = project or known_project(name)

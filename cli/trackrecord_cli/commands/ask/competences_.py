@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 import msgspec
 
+from trackrecord.learning.competences.new_record import read_new_competence
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.experience.competences import (
     BY_HAND,
     COMPETENCES,
@@ -44,8 +46,6 @@ def _print_selection(found: RecommendedProcedures | SelectionResult) -> None:
 
 
 def _print_recommended(found: RecommendedProcedures) -> None:
-    from trackrecord.resources.operation.status import counted
-
     ids = shown_ids([each.record.id for each in found.candidates if each.record])
     print_table(
         ("id", "status", "share", "worked", "tools"),
@@ -77,8 +77,6 @@ def _print_recommended(found: RecommendedProcedures) -> None:
 
 
 def _print_selected(selection: SelectionResult) -> None:
-    from trackrecord.resources.operation.status import counted
-
     answer = selection.answer
     ids = shown_ids([each.record.id for each in answer.candidates])
     print_table(
@@ -152,7 +150,6 @@ def add(
     Outcomes that name the record count for it, and so do those that use just these tools. Its
     triggers and its recipe stay, whatever is learnt.
     """
-    from trackrecord.learning.competences.new_record import read_new_competence
     from trackrecord.store.competences.revise import Signed
 
     is_told = any(value not in (None, (), False) for value in given.values())

@@ -10,6 +10,7 @@ from trackrecord.resources.experience.lessons import LESSONS
 
 from ...access import known_project, read_store
 from ...arguments.options import json_option, project_option
+from ...history.page import print_check, print_page
 from ...output.screen import print_json
 from ...resource_commands import group_of
 
@@ -35,8 +36,6 @@ def _page(ctx: click.Context, project: str | None, file: Path | None, *, as_json
     from trackrecord.resources.reports.agents_work import work_of_agents
     from trackrecord_capture.agents.installed import read_installed
 
-    from ...history.page import print_page
-
     with read_store(project) as (connection, settings, name):
         project = project or known_project(name)
         works = work_of_agents(connection, settings, project)
@@ -50,8 +49,6 @@ def _page(ctx: click.Context, project: str | None, file: Path | None, *, as_json
 
 def _check(file: Path, project: str | None, *, as_json: bool) -> None:
     from trackrecord.resources.reports.instruction_file import check_instructions
-
-    from ...history.page import print_check
 
     text = file.read_text("utf-8", "replace")
     with read_store(project) as (connection, settings, name):

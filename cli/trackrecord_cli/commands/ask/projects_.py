@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from trackrecord.resources.operation.projects import PROJECTS, Project
 
 from ...output.drawing import bar
 from ...resource_commands import declared
-
-
-def _rates(projects: Sequence[Project], _project: str) -> list[str]:
-    return [_rate(each) for each in projects]
 
 
 def _rate(project: Project) -> str:
@@ -25,4 +19,4 @@ def _rate(project: Project) -> str:
     return f"{bar(rate)} {rate:.0%}"
 
 
-command = declared(PROJECTS, drawn={"success rate": _rates})
+command = declared(PROJECTS, drawn={"success rate": lambda projects, _: [*map(_rate, projects)]})

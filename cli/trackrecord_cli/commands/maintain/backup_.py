@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.operation.flow import read_flow
-from trackrecord.resources.operation.status import counted
 from trackrecord.store.transfer.backup import write_backup
 
 from ...access import open_redis, open_store, settings_for

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from trackrecord.embeddings.embedder import embed_everything
+from trackrecord.learning.text.numerals import counted
 from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.declaration.paging import Order, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant
-from trackrecord.resources.operation.status import counted
 from trackrecord.store.competences.consolidation.runs import read_runs
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.status import read_store_status

@@ -13,9 +13,9 @@ from typing import BinaryIO
 
 import click
 
+from trackrecord.learning.text.numerals import counted
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.removed import removed_notes
-from trackrecord.resources.operation.status import counted
 from trackrecord.store.database.leases import repeatable_read
 from trackrecord.store.transfer.export import export_project
 

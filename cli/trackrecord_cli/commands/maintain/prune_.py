@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.text.numerals import counted
 from trackrecord.learning.text.times import iso
 from trackrecord.process.logs import configure_logs
 from trackrecord.resources.access.project_store import project_row
-from trackrecord.resources.operation.status import counted
 from trackrecord.settings.daemon_settings import RetentionSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_names
@@ -80,13 +81,8 @@ def command(project: str | None, *, dry_run: bool, as_json: bool) -> None:
 
 
 def _document(removed: Removed) -> dict[str, Any]:
-    return {
-        "project": removed.project,
-        "outcomes": removed.outcomes,
-        "outcomes_until": iso(removed.outcomes_until),
-        "bodies": removed.bodies,
-        "bodies_until": iso(removed.bodies_until),
-    }
+    until = {name: iso(getattr(removed, name)) for name in ("outcomes_until", "bodies_until")}
+    return asdict(removed) | until
 
 
 def _show(done: list[Removed], *, dry_run: bool) -> None:

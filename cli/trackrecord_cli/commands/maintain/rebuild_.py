@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from trackrecord.learning.text.numerals import counted
 from trackrecord.process.logs import configure_logs
 from trackrecord.resources.access.project_store import project_row
 from trackrecord.resources.access.removed import removed_notes
-from trackrecord.resources.operation.status import counted
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.rebuild import rebuild_patterns

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
+from trackrecord.learning.text.numerals import counted
 from trackrecord.redis.signs_of_life import LIFETIME_S
 from trackrecord.resources.operation.flow import read_flow
-from trackrecord.resources.operation.status import counted
 from trackrecord.store.database.migrate import store_at
 from trackrecord.store.transfer.backup import count_store, restore_backup
 from trackrecord_capture.history.state import forget_positions

@@ -9,6 +9,7 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
+from trackrecord.learning.text.numerals import counted
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import check_project
 from trackrecord.resources.declaration.paging import Order
@@ -36,10 +37,9 @@ _SECONDARY = (
 
 
 def _print_run(run: BenchmarkSnapshot) -> None:
-    from trackrecord.resources.operation.status import counted
-
     print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
-    click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {_span(run)}")
+    span = "all on record" if run.since is None else f"received since {iso(run.since)}"
+    click.echo(f"{counted(run.outcomes, 'outcome')} of project {run.project!r}, {span}")
 
 
 command = group_of(BENCHMARK, shown={"run": _print_run})
@@ -142,11 +142,6 @@ def _print(gate: Gate) -> None:
             f"the outcomes of the last run say nothing about {', '.join(without)}: "
             f"report it, or leave it out with {choice or '--check'}"
         )
-
-
-def _span(run: BenchmarkSnapshot) -> str:
-    since = run.since
-    return "all on record" if since is None else f"received since {iso(since)}"
 
 
 def _with_changes(run: BenchmarkRun) -> list[str | None]:

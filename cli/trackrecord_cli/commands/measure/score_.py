@@ -20,6 +20,8 @@ from ...publishing import say_bad_lines
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings
 
+_UNKNOWN = "no verdict: nobody knows whether the task reached its goal"
+
 
 @click.command("score")
 @click.argument("source", metavar="[FILE|-]", type=click.File("rb"), default="-")
@@ -58,22 +60,13 @@ def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, 
     scorer = scorer_of(settings.rules)
     strategies = [touch.slug for touch in scorer.touches(outcome) if touch.kind == STRATEGY]
     score = scorer.score_of(outcome)
-    if score is None:
-        return {
-            "outcome_id": outcome_id,
-            "raw_score": None,
-            "type": None,
-            "components": {},
-            "observed": [],
-            "strategies": strategies,
-            "reasoning": "no verdict: nobody knows whether the task reached its goal",
-        }
+    components = score.components if score else {}
     return {
         "outcome_id": outcome_id,
-        "raw_score": score.raw_score,
-        "type": score.verdict.value,
-        "components": score.components,
-        "observed": list(score.components),
+        "raw_score": score and score.raw_score,
+        "type": score and score.verdict.value,
+        "components": components,
+        "observed": list(components),
         "strategies": strategies,
-        "reasoning": reasoning(score),
+        "reasoning": reasoning(score) if score else _UNKNOWN,
     }

@@ -45,14 +45,12 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     """
     from trackrecord.process.logs import configure_logs
 
-    from ...demo.run import comparison, run_demo
+    from ...demo.run import run_demo
 
     configure_logs("warning")
     started = time.monotonic()
     with progress_bar() as progress:
-        steps = _Steps(progress)
-        result = run_demo(agents=agents, outcomes=outcomes, seed=seed, step=steps)
-    document = comparison(result)
+        document = run_demo(agents=agents, outcomes=outcomes, seed=seed, step=_Steps(progress))
     if as_json:
         print_json(document)
         return

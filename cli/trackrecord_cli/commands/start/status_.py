@@ -112,13 +112,8 @@ def _read(project: str | None) -> StatusAnswer:
         return read_status(client, connection, settings, project=project, spooled=spooled)
 
 
-def _cost(status: StatusAnswer) -> str:
-    return str((status.home and running_cost(Path(status.home))) or "does not run here")
-
-
 def _print(status: StatusAnswer) -> None:
-
-    cost = _cost(status)
+    cost = str((status.home and running_cost(Path(status.home))) or "does not run here")
     if on_terminal():
         print_lines(_lines(status, cost).items())
     else:

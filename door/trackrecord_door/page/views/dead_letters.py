@@ -6,13 +6,13 @@ from typing import Final
 import redis
 
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.text.numerals import counted
 from trackrecord.redis.keys import Keys
 from trackrecord.resources.operation.dead_letters import (
     discard_letters,
     read_letters,
     replay_letters,
 )
-from trackrecord.resources.operation.status import counted
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form

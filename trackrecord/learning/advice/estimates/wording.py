@@ -3,6 +3,7 @@
 from typing import Final
 
 from ...numbers.percent import percent
+from ...text.numerals import counted
 from .effects import Effect
 from .estimates import Estimate, Level
 from .posterior import PRIOR_STRENGTH, DecayedTally, Posterior
@@ -83,11 +84,6 @@ def _expected(estimate: Estimate, verb: str) -> str:
         f"{verb} {percent(estimate.usual, 1)}%; that weighs as much as {PRIOR_STRENGTH:.0f} runs, "
         f"which gives {percent(estimate.posterior.mean, 1)}%"
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, as "1 run" or "2 runs"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _points(difference: float) -> int:

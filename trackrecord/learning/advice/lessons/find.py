@@ -17,6 +17,7 @@ from ...numbers.decay import decayed
 from ...numbers.percent import percent
 from ...numbers.speakers import tells_alone
 from ...numbers.wilson import Z
+from ...text.numerals import counted
 from ..runs.runs import NotedRun
 from .chance import Stratum, chance_of, discoveries, weighted_difference
 from .counting.fails import find_failures
@@ -25,7 +26,7 @@ from .counting.then_works import find_remedies
 from .history import History, history_of
 from .lesson import TRUST, Finding, Lesson, LessonKind, LessonState, lesson_id
 from .rules import LessonRules
-from .wording import counted, named
+from .wording import named
 
 _LEVEL: Final = 0.01
 _MIN_RUNS: Final = 5
@@ -111,7 +112,7 @@ def _finding(tool: str, compared: _Compared) -> Finding:
         lines={
             "en": f"runs that end with {name} succeeded more often than other runs of the same "
             f"tasks, by at least {at_least} points: {won} of {with_it} against {others_won} of "
-            f"{others}, in {counted(tasks, 'tasks')}",
+            f"{others}, in {counted(tasks, 'task')}",
             "zh": f"以 {name} 结束的运行比相同任务的其他运行成功率高至少 {at_least} 个百分点: "
             f"{with_it} 次中成功 {won} 次,其他 {others} 次中成功 {others_won} 次,"
             f"涉及 {tasks} 个任务",

@@ -2,6 +2,7 @@
 
 from ...text.error_summary import error_summary
 from ...text.inert import identifier, is_short_name
+from ...text.numerals import counted
 from .history import ToolCaller
 
 
@@ -33,15 +34,8 @@ def error_text(template: str) -> str:
     return template if is_short_name(template) else error_summary(template)
 
 
-def of_all(part: int, whole: int, things: str, *, is_last: bool = False) -> str:
+def of_all(part: int, whole: int, thing: str, *, is_last: bool = False) -> str:
     """Return "3 of 4 calls", "all 4 calls" or "3 of the last 4 calls"."""
-    if whole == 1:
-        things = things.removesuffix("s")
     if is_last:
-        return f"{'all' if part == whole else part} of the last {whole} {things}"
-    return f"{'all' if part == whole > 1 else f'{part} of'} {whole} {things}"
-
-
-def counted(number: int, things: str) -> str:
-    """Return "1 task" or "3 tasks"."""
-    return f"{number} {things.removesuffix('s') if number == 1 else things}"
+        return f"{'all' if part == whole else part} of the last {counted(whole, thing)}"
+    return f"{'all' if part == whole > 1 else f'{part} of'} {counted(whole, thing)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...text.error_summary import error_summary
 from ...text.inert import one_line
-from ..lessons.wording import counted
+from ...text.numerals import counted
 from .facts import FEWEST_SESSIONS, KnownFailure, KnownFile, KnownLine, KnownNeed, UsualLine
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def line_text(
     where = "on another machine" if is_elsewhere else "in this repository"
     said = (
         f"{_RAN[line.kind]} {where} with {code(line.line)} ({sessions(line.sessions)}, "
-        f"{counted(line.times, 'times')}, last {day(line.last_at, now)})"
+        f"{counted(line.times, 'time')}, last {day(line.last_at, now)})"
     )
     if failure is not None and failure.says:
         more = f"; {code(failure.says)} has failed in {_last(failure.sessions)}"
@@ -105,7 +105,7 @@ def running_words(line: KnownLine, now: float) -> str:
     """Return in a maintainer's words that a check runs with a line."""
     return (
         f"{_RUN[line.kind]} with {code(line.line)}: in {sessions(line.sessions)} "
-        f"({counted(line.times, 'times')}, last {day(line.last_at, now)})"
+        f"({counted(line.times, 'time')}, last {day(line.last_at, now)})"
     )
 
 
@@ -161,8 +161,8 @@ def needing_words(need: KnownNeed) -> str:
 
 def _needs(need: KnownNeed) -> str:
     return (
-        f"ran in {need.ran_with} of {counted(need.with_first, 'calls')} after {code(need.first)} "
-        f"in the same session, in {need.ran_without} of {counted(need.without, 'calls')} without"
+        f"ran in {need.ran_with} of {counted(need.with_first, 'call')} after {code(need.first)} "
+        f"in the same session, in {need.ran_without} of {counted(need.without, 'call')} without"
     )
 
 
@@ -222,7 +222,7 @@ def day(moment: float, now: float) -> str:
 
 def sessions(number: int) -> str:
     """Return a number of sessions: "1 session"."""
-    return counted(number, "sessions")
+    return counted(number, "session")
 
 
 def _last(sessions: int) -> str:

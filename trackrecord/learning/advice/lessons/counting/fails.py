@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....text.inert import identifier
+from ....text.numerals import counted
 from ....text.words import asked_words, names_in
 from ...runs.runs import RunStep
 from ..history import History, may_fail, span_of
 from ..lesson import Finding, LessonKind
 from ..rules import LessonRules
-from ..wording import counted, error_text, named, of_all, tool_text
+from ..wording import error_text, named, of_all, tool_text
 
 # Of one tool's errors, the commonest are looked at.
 _MOST_ERRORS: Final = 200
@@ -200,8 +201,8 @@ def _finding(
         english = chinese = way.name
     in_english, in_chinese = _said(error, most_often)
     said = {
-        "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
-        f"{counted(tasks, 'tasks')}",
+        "en": f"{english} failed in {of_all(failing, calls, 'call', is_last=is_last)}, in "
+        f"{counted(tasks, 'task')}",
         "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
         f"涉及 {tasks} 个任务",
     }
@@ -271,7 +272,7 @@ def _way(history: History, caller: int, error: ToolError) -> _Way | None:
         return None
     name, done, tried = _launched(tool, good), worked[good], calls[good]
     remedy = {
-        "en": f"{name} worked in {of_all(done, tried, 'calls')}",
+        "en": f"{name} worked in {of_all(done, tried, 'call')}",
         "zh": f"{name} 的 {tried} 次调用中有 {done} 次成功",
     }
     return _Way(_launched(tool, bad), calls[bad], stuck[bad], remedy)

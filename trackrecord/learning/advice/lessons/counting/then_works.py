@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from ....text.numerals import counted
 from ..chance import as_normal, clustered_difference, discoveries, share_interval, two_sided
 from ..history import History, may_fail, span_of
 from ..lesson import Finding, LessonKind
 from ..rules import LessonRules
-from ..wording import counted, named, of_all
+from ..wording import named, of_all
 
 # A word that many tools' names have does not tell which one stands in for another.
 _COMMON_WORD: Final = 0.25
@@ -180,7 +181,7 @@ def _again(history: History, rules: LessonRules, tool: int, after: AfterFailures
         f"(其中 {times} 次紧接在 {between} 之后)" if through else ""
     )
     if gave_up:
-        english += f"; {counted(gave_up, 'runs')} gave up"
+        english += f"; {counted(gave_up, 'run')} gave up"
         chinese += f";{gave_up} 次放弃"
     return Finding(
         kind=LessonKind.THEN_WORKS,
@@ -218,9 +219,9 @@ def _instead(
     ):
         return None
     who, instead = history.callers[tool].tool, history.callers[other].tool
-    place = counted(len(positions), "runs")
+    place = counted(len(positions), "run")
     english = f"{named(instead)}, which took its place in {place}, worked in " + of_all(
-        worked, others, "calls"
+        worked, others, "call"
     )
     chinese = (
         f"在 {len(positions)} 次运行中取代它的 {named(instead)} 的 {others} 次调用中有 {worked} "
@@ -238,7 +239,7 @@ def _instead(
         is_over=span_of(history, history.runs_with[tool], positions).is_over,
         remedy={"en": english, "zh": chinese},
         lines={
-            "en": f"{named(who)} failed in {of_all(failed, calls, 'calls')}; {english}",
+            "en": f"{named(who)} failed in {of_all(failed, calls, 'call')}; {english}",
             "zh": f"{named(who)} 的 {calls} 次调用中有 {failed} 次失败;{chinese}",
         },
     )
