@@ -143,6 +143,17 @@ class SeenDocuments:
         limit_s = age_limit_s(self._max_age_s, made_at=made_at, changed_at=revision / 1000)
         return min(self._ttl_s / 2, limit_s)
 
+    def is_old(self, revision: int, cached_revision: int, age_s: float) -> bool:
+        """Return whether a document is too old, of whichever revision it is.
+
+        Args:
+            revision: the project's.
+            cached_revision: the document's.
+            age_s: how old it is.
+        """
+        is_same = cached_revision == revision
+        return age_s > (self.age_limit_s(revision, age_s) if is_same else self._max_age_s)
+
     def note(self, project: str, revision: int, age_s: float) -> None:
         """Note that a document of this revision and age is cached."""
         old_at = time.monotonic() + self.age_limit_s(revision, age_s) - age_s
