@@ -252,12 +252,6 @@ class ProcessParts:
                 )
             return self._engine
 
-    def close_store(self) -> None:
-        """Close the store, where it was opened."""
-        with self._lock:
-            if self._engine is not None:
-                self._engine.dispose()
-
 
 class Services:
     """The stages of the flow in one thread of a worker process.
@@ -374,10 +368,6 @@ class Services:
         """
         if self.is_stopping:
             raise Stopping
-
-    def close_store(self) -> None:
-        """Close the store, where it was opened."""
-        self._parts.close_store()
 
     @cached_property
     def schedule(self) -> SteadyCrontab:
