@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from trackrecord.errors import InvalidEntry, UnknownId
+from trackrecord.errors import UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
@@ -22,6 +22,7 @@ from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody
 
 from .bodies.body import build_body
+from .delivery.drops import reason_of
 from .delivery.retry_count import RetryCounts
 from .delivery.stats import Stats
 from .delivery.waiting import WaitingItem
@@ -74,7 +75,7 @@ class Captured:
             outcome_id, body = build_body(fields)
             outcome = decode_outcome(body)
         except Exception as error:  # noqa: BLE001 - as for an agent: nothing is raised
-            self._drop_outcome(error)
+            self.count_fault(error)
             return None
         self.outcomes.append(outcome)
         self.bodies.append(msgspec.json.decode(body))
@@ -86,14 +87,10 @@ class Captured:
         return True
 
     def count_fault(self, error: Exception) -> None:
-        """Note a memory, an exposure or a recall that could not be written."""
-        self._drop_outcome(error)
-
-    def _drop_outcome(self, error: Exception) -> None:
-        is_invalid = isinstance(error, InvalidEntry)
-        reason = "invalid" if is_invalid else "internal_error"
+        """Note a report that could not be written."""
+        reason, detail = reason_of(error)
         self._dropped_outcomes[reason] += 1
-        self.dropped.append(f"{reason}: {error if is_invalid else type(error).__name__}")
+        self.dropped.append(f"{reason}: {detail}")
 
     def remark(self, message: str) -> None:
         """Keep a remark, unless it was made before."""

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord.artifacts.store import TEMPORARY, ArtifactStore, prune_artifacts
+from trackrecord.artifacts.folder import TEMPORARY
+from trackrecord.artifacts.store import ArtifactStore, prune_artifacts
 from trackrecord.errors import ArtifactDamaged, InvalidArtifactId, UnknownId
 from trackrecord.process.folders import folder_name
 

@@ -124,7 +124,7 @@ def test_what_never_succeeded_is_told(fleet):
         fleet.report("get_order", success=success)
     fleet.consolidate(now=1000.0)
     with reading(fleet.engine) as connection:
-        document, _ = rank_project(connection, "default", Rules(), most=9, now=1001.0)
+        document, _ = rank_project(connection, "default", Rules(), now=1001.0)
     assert [each.id for each in document.failing] == ["issue_refund"]
     prompt = answer_from(
         document, project="default", problem=None, task=None, budget=400, limit=None,

@@ -1,5 +1,6 @@
 """Errors that no attempt counted are counted once, by an attempt that was going on."""
 
+import json
 import multiprocessing
 import time
 
@@ -10,20 +11,23 @@ from hypothesis import strategies as st
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis.keys import Keys
-from trackrecord_producers.publishing.adopt_errors import Adoption, adopt_errors
+from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord_producers.delivery.waiting import WaitingItem
+from trackrecord_producers.publishing.adopt_errors import with_adopted_errors
 
-KEYS = Keys("trackrecord")
+AGENT = AgentSettings()
 
 
 def record(client, task_id="t", *, is_counted=False, project="p", **rules):
-    store = InFlightStore(client, KEYS, project, ErrorRules(**rules))
+    store = InFlightStore(client, AGENT.keys, project, ErrorRules(**rules))
     store.write(error_report(task_id, "timeout", "m", is_counted=is_counted))
 
 
-def adopt(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p"):
-    (count,) = adopt_errors(client, KEYS, [Adoption(project, task_id, outcome_id, age_s)])
-    return count
+def adopt(client, outcome_id="o", *, task_id="t", age_s=60.0, project="p", settings=AGENT):
+    body = {"task_id": task_id, "outcome_id": outcome_id, "project": project, "error_count": 0}
+    item = WaitingItem(json.dumps(body).encode(), True, time.monotonic() - age_s)
+    (adopted,) = with_adopted_errors(client, settings, [item])
+    return json.loads(adopted.body)["error_count"]
 
 
 def test_what_was_recorded_before_the_attempt_began_is_not_its(client):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import free_port
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_producers.publishing.publisher import Publisher
 
@@ -57,10 +58,7 @@ def hung_port() -> Iterator[int]:
 @pytest.fixture
 def closed_port() -> int:
     """A port that refuses connections."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port: int = bound.getsockname()[1]
-        return port
+    return free_port()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from tests.producers.what_became import kept, spooled
+from tests.producers.what_became import hanging, kept, spooled
 
 pytestmark = pytest.mark.faults
 
@@ -43,9 +43,7 @@ def test_ending_while_the_server_hangs_does_not_wait_for_its_timeouts(agent, hom
         for n in range(100):
             trackrecord.publish(task_id=str(n), success=True)
         """,
-        TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0",
-        TRACKRECORD_REDIS_TIMEOUT_S="600",
-        TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="600",
+        **hanging(hung_port, "600"),
     )
     assert done.returncode == 0, done.stderr
     # Two seconds on an idle machine; the server's own timeouts are ten minutes each.

@@ -11,6 +11,7 @@ import time
 import pytest
 
 import trackrecord
+from tests.producers.what_became import hanging
 from trackrecord.errors import UnknownId
 from trackrecord.testing import captured, rankings_of
 
@@ -63,9 +64,7 @@ def started(program, calls, port):
         [sys.executable, "-c", program, *(f"trackrecord.{call}" for call in calls)],
         env={
             **os.environ,
-            "TRACKRECORD_REDIS_URL": f"redis://127.0.0.1:{port}/0",
-            "TRACKRECORD_REDIS_TIMEOUT_S": WAIT_S,
-            "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": WAIT_S,
+            **hanging(port, WAIT_S),
             "TRACKRECORD_DATABASE_URL": f"postgresql://me@127.0.0.1:{port}/x",
             "TRACKRECORD_DATABASE_TIMEOUT_S": "2",
         },

@@ -212,7 +212,8 @@ def test_an_unknown_field_is_said_and_the_outcome_kept(fields, said):
 
 def test_each_kind_is_logged_once(caplog, monkeypatch):
     """However often it is met; other names are other kinds, up to a number of them."""
-    monkeypatch.setattr(remarks_module, "_of_this_process", Remarks(most=3))
+    monkeypatch.setattr(remarks_module, "_of_this_process", Remarks())
+    monkeypatch.setattr(remarks_module, "_MOST_KINDS", 3)
     for number in range(10):
         build_body({"task_id": "t", "success": True, "strategey": "x"})
         build_body({"task_id": "t", "success": True, f"made_up_{number}": "x"})

@@ -6,7 +6,7 @@ import sys
 import time
 
 import trackrecord_producers.publishing.adopt_errors as adoption
-from tests.producers.what_became import arrived, spooled
+from tests.producers.what_became import arrived, hanging, spooled
 from trackrecord.wire.outcome import encode_body
 from trackrecord_producers.delivery.waiting import WaitingItem
 
@@ -76,9 +76,7 @@ def test_nobody_waits_for_them(agent, home, hung_port):
         with trackrecord.attempt("t") as ours:
             ours.error("m")
         """,
-        TRACKRECORD_REDIS_URL=f"redis://127.0.0.1:{hung_port}/0",
-        TRACKRECORD_REDIS_TIMEOUT_S="60",
-        TRACKRECORD_REDIS_CONNECT_TIMEOUT_S="60",
+        **hanging(hung_port, "60"),
     )
     assert done.returncode == 0, done.stderr
     # The server's own time-out is a minute.

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import ImportFormatError
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_producers.importers import jsonl
 from trackrecord_producers.importers.jsonl import BadLine, Imported, read_jsonl, read_outcomes
 
 
@@ -99,10 +100,11 @@ def test_a_document_has_the_ids_of_its_lines():
     assert ids(b"[]") == []
 
 
-def test_a_document_that_is_too_long_is_refused_line_by_line():
+def test_a_document_that_is_too_long_is_refused_line_by_line(monkeypatch):
     """So that no more than the bound is held."""
     content = b"[" + b",\n".join([WHOLE] * 100) + b"]"
-    results = _lines(content, max_document_bytes=500)
+    monkeypatch.setattr(jsonl, "MAX_DOCUMENT_BYTES", 500)
+    results = _lines(content)
     assert len(results) == 100
     assert isinstance(results[0], BadLine)
 

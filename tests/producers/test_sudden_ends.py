@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-from tests.producers.what_became import arrived, kept, spooled
+from tests.producers.what_became import arrived, hanging, kept, spooled
 from tests.support.processes import until
 
 pytestmark = pytest.mark.faults
@@ -217,9 +217,7 @@ def test_a_second_signal_ends_at_once(home, hung_port):
         env={
             **os.environ,
             "TRACKRECORD_HOME": str(home),
-            "TRACKRECORD_REDIS_URL": f"redis://127.0.0.1:{hung_port}/0",
-            "TRACKRECORD_REDIS_TIMEOUT_S": "60",
-            "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": "60",
+            **hanging(hung_port, "60"),
             "TRACKRECORD_FLUSH_TIMEOUT_S": "60",
         },
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The places of outcomes: in Redis, in the spool, or not yet anywhere."""
+"""The places of outcomes: in Redis, in the spool, or not yet anywhere, as while Redis hangs."""
 
 import json
 from pathlib import Path
@@ -32,3 +32,12 @@ def spooled(home: Path) -> list[dict[str, Any]]:
 def kept(client: redis.Redis, home: Path) -> dict[str, str]:
     """The task_id of each outcome that is on the stream, in the spool or in both, by its id."""
     return {body["outcome_id"]: body["task_id"] for body in arrived(client) + spooled(home)}
+
+
+def hanging(port: int, timeout_s: str) -> dict[str, str]:
+    """The variables of an agent whose Redis is a port that never answers."""
+    return {
+        "TRACKRECORD_REDIS_URL": f"redis://127.0.0.1:{port}/0",
+        "TRACKRECORD_REDIS_TIMEOUT_S": timeout_s,
+        "TRACKRECORD_REDIS_CONNECT_TIMEOUT_S": timeout_s,
+    }

@@ -90,21 +90,15 @@ def test_context_treats_them_alike():
     """The agent's own candidates are written whatever else is wrong; a wrong one raises."""
     own = {"id": "t", "kind": "task", "text": "Fix it"}
     with rankings_of(memories=["Use uv"]):
-        found = trackrecord.context(candidates=[own], budget="x")
-        assert (found.budget, "Fix it" in found.prompt, "Use uv" in found.prompt) == (
-            2000,
-            True,
-            True,
-        )
-        assert "budget must be" in found.problem
-        assert not found.is_stale
-        found = trackrecord.context(project=[], candidates=[own], budget="400")
-        assert (found.budget, "Fix it" in found.prompt, "Use uv" in found.prompt) == (
-            400,
-            True,
-            False,
-        )
-        assert "project must be" in found.problem
+        for given, wrong, budget, has_learnt in (
+            ({"budget": "x"}, "budget", 2000, True),
+            ({"project": [], "budget": "400"}, "project", 400, False),
+        ):
+            found = trackrecord.context(candidates=[own], **given)
+            assert (found.budget, found.is_stale) == (budget, False)
+            assert "Fix it" in found.prompt
+            assert ("Use uv" in found.prompt) == has_learnt
+            assert f"{wrong} must be" in found.problem
         with pytest.raises(InvalidCandidate):
             trackrecord.context(candidates=[{"id": "t"}])
 

@@ -71,7 +71,7 @@ def test_advice_is_counted_from_all_runs(store):
 def told(store, task, **more):
     """Return a task's prompt."""
     with reading(store) as connection:
-        document, _ = rank_project(connection, "default", RULES, most=100, now=NOW)
+        document, _ = rank_project(connection, "default", RULES, now=NOW)
     return answer_from(
         document, project="default", problem=None, task=task, limit=None, language="en", now=NOW,
         memory_rules=RULES.memories, advice=advice(store), **{"budget": 400, **more},

@@ -57,7 +57,7 @@ def learn_all(store, counts):
 
 def documents(store):
     with reading(store) as connection:
-        rankings, _ = rank_project(connection, "default", RULES, most=100, now=NOW)
+        rankings, _ = rank_project(connection, "default", RULES, now=NOW)
         advice, _ = count_advice(connection, "default", RULES, now=NOW)
     # Draws depend on the revision, which follows the clock.
     rankings = msgspec.structs.replace(rankings, revision=1)

@@ -85,7 +85,7 @@ def answers(store, *, now=NOW + 300):
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         counts = count_outcomes(connection, project_id)
-        noted = read_noted_runs(connection, project_id, limit=1000)
+        noted = read_noted_runs(connection, project_id)
         known = {
             "counts": (counts.outcomes, counts.successes, counts.without_verdict),
             "patterns": {

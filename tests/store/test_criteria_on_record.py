@@ -8,6 +8,7 @@ import pytest
 from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, outcome, teach
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.rules_bundle import Rules
+from trackrecord.resources.prompt_documents import prompt_document
 from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.store.criteria.sums import read_criteria
 from trackrecord.store.database.engine import reading
@@ -84,7 +85,7 @@ def test_a_moment_in_the_far_future_is_no_error(store):
     assert all(each.evidence.decayed_total >= 0 for each in standings(store, now=far).values())
 
 
-def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store):
+def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store, monkeypatch):
     """By name; how many are missing is said."""
     scorer = scorer_of(Rules())
 
@@ -101,8 +102,9 @@ def test_the_cached_rankings_hold_the_weights_of_those_with_most_feedback(store)
     teach(store, [judged(9, "later", "helpful", NOW + DAY)], rules=Rules(), now=NOW + DAY)
 
     def weights(most):
+        monkeypatch.setattr(prompt_document, "_MOST", most)
         with reading(store) as connection:
-            found, _ = rank_project(connection, "default", Rules(), most=most, now=NOW + DAY)
+            found, _ = rank_project(connection, "default", Rules(), now=NOW + DAY)
         return {each.criterion: each.weight for each in found.criteria}, found.beyond["criteria"]
 
     assert weights(2) == ({"often": 0.0, "twice": 1.0}, 2)

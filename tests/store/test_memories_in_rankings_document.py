@@ -17,7 +17,7 @@ NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots 
 def document(store, *, now=NOW):
     most = "trackrecord.resources.prompt_documents.prompt_document.MAX_RANKED"
     with reading(store) as connection, patch(most, 2):
-        return rank_project(connection, "default", RULES, most=9, now=now)[0]
+        return rank_project(connection, "default", RULES, now=now)[0]
 
 
 def test_the_memories_that_count_most(store):

@@ -78,7 +78,7 @@ def test_patterns_are_found_by_their_tags_and_by_their_kind(store):
 
     assert (found("ui"), found("named"), found("strategy")) == (["plan"], ["other", "plan"], [])
     with reading(store) as connection:
-        document, _ = rank_project(connection, "default", RULES, most=9, now=NOW)
+        document, _ = rank_project(connection, "default", RULES, now=NOW)
     assert document.anti_patterns[0].tags == ("named", "ui")
     assert document.patterns[0].tags == ("named",)
 

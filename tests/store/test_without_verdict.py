@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 
+import trackrecord.store.advice.runs as runs_on_record
 from tests.store.teaching import CRITERIA, NOW, RULES, known, outcome, teach, unjudged
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.lessons.lesson import LessonKind
@@ -47,7 +48,7 @@ def answers(store):
                 for name in ("runs", "expected", "procedures", "patterns", "kinds")
             },
             "similar tasks": advice.past_tasks.runs,
-            "ranked": rank_project(connection, "default", RULES, most=50, now=NOW)[0].patterns,
+            "ranked": rank_project(connection, "default", RULES, now=NOW)[0].patterns,
         }
 
 
@@ -81,19 +82,20 @@ def test_its_calls_are_a_run(store):
     with reading(store) as connection:
         (entry, *_) = count_advice(connection, "default", RULES, now=NOW)[0].lessons
         assert read_runs(connection, 1, limit=9) == []
-        noted = read_noted_runs(connection, 1, limit=9)
+        noted = read_noted_runs(connection, 1)
     assert entry.kind is LessonKind.FAILS
     assert entry.runs == 40
     assert "card declined" in entry.lines["en"]
-    assert [run.success for run in noted] == [None] * 9
+    assert [run.success for run in noted] == [None] * 40
 
 
-def test_those_with_a_verdict_are_not_crowded_out(store):
+def test_those_with_a_verdict_are_not_crowded_out(store, monkeypatch):
     """The window of runs counts those with a verdict; the others are of the same time."""
     teach(store, [outcome(n, timestamp=NOW - 100 + n) for n in range(10)])
     teach(store, [unjudged(n, timestamp=NOW - 99.5 + n) for n in range(20, 60)])
+    monkeypatch.setattr(runs_on_record, "MAX_RUNS", 5)
     with reading(store) as connection:
-        noted = read_noted_runs(connection, 1, limit=5)
+        noted = read_noted_runs(connection, 1)
         judged = read_runs(connection, 1, limit=5)
     assert [run.task_id for run in judged] == ["t5", "t6", "t7", "t8", "t9"]
     assert [run for run in noted if run.success is not None] == judged

@@ -47,7 +47,8 @@ def worker_of() -> Iterator[Callable[[Settings], Services]]:
     yield make
     for stages in made:
         stages.redis.close()
-        stages.close_store()
+        if stages._parts._engine is not None:
+            stages._parts._engine.dispose()
 
 
 @pytest.fixture

@@ -47,11 +47,15 @@ def test_what_two_hundred_runs_teach(settings, trackrecord, tmp_path):
         (tmp_path / "worker.log").open("wb") as log,
         Daemon(load_settings(home=settings.home), log=log),
     ):
-        trackrecord("import", "jsonl", str(runs))
-        with agent_client(settings) as client:
-            until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        trackrecord("consolidate")
-        first = trackrecord("status")
+
+        def learnt():
+            trackrecord("import", "jsonl", str(runs))
+            with agent_client(settings) as client:
+                until(lambda: client.xlen(settings.keys.outcomes) == 0)
+            trackrecord("consolidate")
+            return trackrecord("status")
+
+        first = learnt()
         assert (first["outcomes"], first["successes"]) == (200, 84)
         assert (first["signatures"], first["competences"]) == (82, 13)
         assert (first["dead_letters"], first["waiting_episodes"]) == (0, 0)
@@ -63,11 +67,7 @@ def test_what_two_hundred_runs_teach(settings, trackrecord, tmp_path):
         )
         assert covered == 87
 
-        trackrecord("import", "jsonl", str(runs))
-        with agent_client(settings) as client:
-            until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        trackrecord("consolidate")
-        second = trackrecord("status")
+        second = learnt()
         for name in ("outcomes", "successes", "signatures", "competences", "patterns"):
             assert second[name] == first[name]
         again = trackrecord("competences", "list")

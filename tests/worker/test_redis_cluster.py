@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import redis
 
+from tests.inflight.test_adoption import adopt
 from tests.support.redis_nodes import Node, redis_cluster
 from tests.worker.test_redis_roles import KNOWS_READING, PASSWORD, lacked, users
 from tests.worker.working import all_counted, body, learnt_counts, until
@@ -35,7 +36,6 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_producers.delivery.stream_writer import send
-from trackrecord_producers.publishing.adopt_errors import Adoption, adopt_errors
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers
@@ -90,7 +90,7 @@ def test_all_work_by_users_with_few_rights(home, nodes):
         assert write_reports(asking, keys, agent.errors, [(project, each) for each in reports])
         store = InFlightStore(asking, keys, project, agent.errors)
         (error,) = store.read("a task").errors
-        assert adopt_errors(asking, keys, [Adoption(project, "a task", "o", 60.0)]) == [1]
+        assert adopt(asking, task_id="a task", project=project, settings=agent) == 1
         store.resolve(error.id)
     bodies = [body(n, project=PROJECTS[n % len(PROJECTS)]) for n in range(120)]
     ids = send(asking, keys, [*bodies, b"bad", b'{"project":"project-1"}'], replicas=1)

@@ -6,13 +6,17 @@ symbolic link is never followed.
 
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINK = os.O_NOFOLLOW
+# What the name of a file begins with that is being written.
+TEMPORARY: Final = ".new-"
 
 
 @contextmanager
@@ -87,13 +91,31 @@ def open_file(name: str, folder: int, flags: int = os.O_RDONLY) -> int:
     return fd
 
 
-def write_whole(fd: int, data: bytes) -> None:
-    """Write all of it, and wait until the disk has it.
+def write_file(folder: int, name: str, data: bytes, now: float) -> None:
+    """Write a file into a folder, whole or not at all, in place of one of this name.
+
+    Args:
+        folder: the folder.
+        name: the file's, which it gets when the disk has all of it.
+        data: its content.
+        now: its time of modification.
 
     Raises:
         OSError: the disk is full, or fails.
     """
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
-    os.fsync(fd)
+    waiting = TEMPORARY + secrets.token_hex(8)
+    fd = open_file(waiting, folder, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(fd, left) :]
+            os.fsync(fd)
+            os.utime(fd, (now, now))
+        finally:
+            os.close(fd)
+        os.replace(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(waiting, dir_fd=folder)
+        raise

@@ -7,7 +7,6 @@ leaves a note of their own; the artifact itself is stored once.
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,7 +18,7 @@ import msgspec
 from trackrecord.learning.text.inert import bounded
 from trackrecord.learning.text.redaction import redacted
 
-from .folder import inner_folder, names_in, open_file, write_whole
+from .folder import inner_folder, names_in, open_file, write_file
 
 # Where the notes are, in the folder of a project's artifacts.
 NOTES: Final = ".notes"
@@ -28,7 +27,6 @@ LONGEST_TOOL: Final = 128
 _LONGEST_SUMMARY: Final = 2000
 _LARGEST: Final = 16 * 1024
 _DIGEST_BYTES: Final = 12
-_TEMPORARY: Final = ".new-"
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.[0-9a-f]{24}")
 
 
@@ -104,20 +102,7 @@ def write_note(folder: int, artifact_id: str, note: ArtifactNote, now: float) ->
     Raises:
         OSError: it cannot be written.
     """
-    waiting = _TEMPORARY + secrets.token_hex(8)
-    fd = open_file(waiting, folder, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        try:
-            write_whole(fd, msgspec.json.encode(note))
-            os.utime(fd, (now, now))
-        finally:
-            os.close(fd)
-        name = f"{artifact_id}.{_digest(note.tool)}"
-        os.replace(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(waiting, dir_fd=folder)
-        raise
+    write_file(folder, f"{artifact_id}.{_digest(note.tool)}", msgspec.json.encode(note), now)
 
 
 def notes_in(folder: int, most: int | None = None) -> list[Noted]:

@@ -122,14 +122,11 @@ class OutputRecords(ArtifactStore):
             inner_folder(folder, NOTES) as notes,
         ):
             for task in names_in(notes):
-                for each in self._noted_in(notes, task):
-                    noted.setdefault(each.artifact, []).append(each)
+                gone = suppress(FileNotFoundError, NotADirectoryError)
+                with gone, inner_folder(notes, task) as in_task:
+                    for each in notes_in(in_task):
+                        noted.setdefault(each.artifact, []).append(each)
         return noted
-
-    def _noted_in(self, notes: int, task: str) -> list[Noted]:
-        with suppress(FileNotFoundError, NotADirectoryError), inner_folder(notes, task) as folder:
-            return notes_in(folder)
-        return []
 
     def _output(self, entry: ArtifactEntry, noted: Noted | None) -> OutputRecord:
         until = entry.stored_at + self._retention_s

@@ -8,7 +8,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from trackrecord.learning.text.spelling import closest_id
 from trackrecord.process.folders import folder_name
 
 from .contents import pieces
-from .folder import names_in, open_file, opened_folder, write_whole
+from .folder import names_in, open_file, opened_folder, write_file
 from .notes import prune_notes
 
 # Its modification time is that of the last search through the folder.
@@ -90,7 +89,6 @@ def _prune(folder: int, name: str, retention_s: float, now: float) -> bool:
 
 
 FOLDER: Final = "artifacts"
-TEMPORARY: Final = ".new-"
 RETRIEVED: Final = ".retrieved-"
 _MARGIN: Final = 64
 _MOST_COMPARED: Final = 1000
@@ -147,7 +145,9 @@ class ArtifactStore:
             # Pruning waits meanwhile, so that it does not delete what is renewed here.
             fcntl.flock(folder, fcntl.LOCK_SH)
             if not self._renew(folder, artifact_id, data):
-                self._write(folder, artifact_id, data)
+                write_file(folder, artifact_id, data, self._clock())
+                # The name, too, is to survive a power cut.
+                os.fsync(folder)
             fcntl.flock(folder, fcntl.LOCK_UN)
             prune_when_due(folder, self._retention_s, self._clock())
         return artifact_id
@@ -240,23 +240,6 @@ class ArtifactStore:
                 return False
             os.utime(fd, (self._clock(), self._clock()))
         return True
-
-    def _write(self, folder: int, artifact_id: str, data: bytes) -> None:
-        name = TEMPORARY + secrets.token_hex(8)
-        fd = open_file(name, folder, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            try:
-                write_whole(fd, data)
-                os.utime(fd, (self._clock(), self._clock()))
-            finally:
-                os.close(fd)
-            os.replace(name, artifact_id, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=folder)
-            raise
-        # The name, too, is to survive a power cut.
-        os.fsync(folder)
 
 
 def entry_in(folder: int, artifact_id: str) -> ArtifactEntry | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trackrecord.errors import EndpointAway
+from trackrecord.learning.text.redaction import redacted_beginning
 
 from .endpoint import EmbeddingEndpoint
 
@@ -58,8 +59,6 @@ def embed(endpoint: EmbeddingEndpoint, texts: Sequence[str]) -> list[Vector]:
     except ImportError:
         message = "httpx is not installed: pip install 'trackrecord[embeddings]'"
         raise EndpointAway(message) from None
-    from trackrecord.learning.text.redaction import redacted_beginning
-
     texts = [redacted_beginning(text, _MOST_CHARS) for text in texts]
     try:
         with httpx.Client(timeout=endpoint.timeout_s, verify=_trusted()) as client:

@@ -11,7 +11,9 @@ from typing import Any, Final, cast
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.connection import SSLConnection, parse_url
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from trackrecord.process.forking import not_while_forking
 from trackrecord.settings.agent_settings import AgentSettings
@@ -126,9 +128,6 @@ def _client(url: str, **options: Any) -> redis.Redis:  # noqa: ANN401 - redis-py
 
 def _master(group: ServerGroup, options: dict[str, Any]) -> redis.Redis:
     """Return a client that asks Sentinels where the master is whenever it connects."""
-    from redis.connection import SSLConnection, parse_url
-    from redis.sentinel import Sentinel
-
     from_url: Any = parse_url(group.url)  # type: ignore[no-untyped-call] # redis-py has no type for it
     both = {
         name: value

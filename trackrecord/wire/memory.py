@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from trackrecord.errors import InvalidMemory
-from trackrecord.learning.memories.rules import without_prefix
+from trackrecord.learning.memories.rules import MAX_TEXT_CHARS, without_prefix
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
@@ -36,18 +36,18 @@ _FORM: Final = SmallForm(MemoryBody, "memory", InvalidMemory, "project memory_id
 
 
 def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody:
-    """Decode and check one body; the worker checks the length of its text.
+    """Decode and check one body.
 
     Raises:
         InvalidMemory: it is too large, not JSON, not an object, a field is of the wrong type or
-            range, or its text is blank. The message never repeats the body's content.
+            range, or its text is blank or too long. The message never repeats the body's content.
     """
     memory = _FORM.decode(body, max_bytes=max_bytes)
     checked_text(memory.text)
     return memory
 
 
-def checked_text(text: str, *, max_chars: int | None = None) -> str:
+def checked_text(text: str) -> str:
     """Return a memory's text as it is stored, without the blanks around it.
 
     Raises:
@@ -57,7 +57,7 @@ def checked_text(text: str, *, max_chars: int | None = None) -> str:
     if not without_prefix(f"{text} ").strip():
         message = "the text of a memory is blank: write a sentence to remember"
         raise InvalidMemory(message)
-    if max_chars is not None and len(text) > max_chars:
-        message = f"the text of a memory has {len(text)} characters, {max_chars} are allowed"
+    if len(text) > MAX_TEXT_CHARS:
+        message = f"the text of a memory has {len(text)} characters, {MAX_TEXT_CHARS} are allowed"
         raise InvalidMemory(message)
     return storable_text(text)

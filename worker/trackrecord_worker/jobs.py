@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -116,25 +115,28 @@ def embed_records(stages: Services) -> None:
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     settings = stages.settings
+    ending: Ending = "failed"
     try:
-        with _counted_consolidation(stages):
-            consolidate_all(
-                stages.engine,
-                settings.competence,
-                now=time.time(),
-                actor="nightly",
-                report_read=stages.end_if_stopping,
-            )
-            remove_all_old(
-                stages.engine,
-                settings.retention,
-                settings.rules,
-                now=time.time(),
-                report=stages.end_if_stopping,
-            )
+        consolidate_all(
+            stages.engine,
+            settings.competence,
+            now=time.time(),
+            actor="nightly",
+            report_read=stages.end_if_stopping,
+        )
+        remove_all_old(
+            stages.engine,
+            settings.retention,
+            settings.rules,
+            now=time.time(),
+            report=stages.end_if_stopping,
+        )
+        ending = "finished"
     except RetentionFailed:
         _keep_house(stages)
         raise
+    finally:
+        stages.redis.hincrby(settings.keys.counters, consolidation_count(ending), 1)
     _keep_house(stages)
 
 
@@ -151,17 +153,6 @@ def catch_up_consolidation(stages: Services) -> None:
         is_due = is_consolidation_due(connection, stages.schedule, stages.settings.retention)
     if is_due:
         consolidate_all_projects(stages)
-
-
-@contextmanager
-def _counted_consolidation(stages: Services) -> Iterator[None]:
-    """Count the consolidation of all projects in the block by how it ends."""
-    ending: Ending = "failed"
-    try:
-        yield
-        ending = "finished"
-    finally:
-        stages.redis.hincrby(stages.settings.keys.counters, consolidation_count(ending), 1)
 
 
 def is_consolidation_due(

@@ -55,13 +55,11 @@ class SteadyCrontab(crontab):
             self._last_run_at = self._counts_from = last_run_at
             self._noted_at = self._monotonic()
         now = self.maybe_make_aware(self.now())
-        if self._counts_from > now and self._passed() >= self._interval() / 2:
+        passed = timedelta(seconds=self._monotonic() - self._noted_at)
+        if self._counts_from > now and passed >= self._interval() / 2:
             self._counts_from = now
         is_due, wait_s = super().is_due(self._counts_from)
         return schedstate(is_due, min(float(wait_s), _LOOK_AT_CLOCK_EVERY_S))
-
-    def _passed(self) -> timedelta:
-        return timedelta(seconds=self._monotonic() - self._noted_at)
 
     def _interval(self) -> timedelta:
         start, until_next, _ = self.remaining_delta(self._counts_from)

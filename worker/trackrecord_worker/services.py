@@ -15,11 +15,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import redis
 import structlog
+from celery import Celery
+from celery.worker import state
+from kombu.exceptions import OperationalError
 from sqlalchemy import Engine
 from sqlalchemy.pool import QueuePool
 
@@ -60,10 +63,7 @@ from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
-
-if TYPE_CHECKING:
-    from celery import Celery
-    from celery.schedules import crontab
+from .schedule import SteadyCrontab, parse_crontab
 
 
 def return_free_memory() -> None:
@@ -252,12 +252,6 @@ class ProcessParts:
                 )
             return self._engine
 
-    def close_store(self) -> None:
-        """Close the store, where it was opened."""
-        with self._lock:
-            if self._engine is not None:
-                self._engine.dispose()
-
 
 class Services:
     """The stages of the flow in one thread of a worker process.
@@ -362,8 +356,6 @@ class Services:
         """Return whether this process is a worker that is to end as soon as its tasks have."""
         if self._app is None:
             return False
-        from celery.worker import state
-
         # None or False, else an exit status, which may be 0.
         wanted = (state.should_stop, state.should_terminate)
         return any(status is not None and status is not False for status in wanted)
@@ -377,22 +369,14 @@ class Services:
         if self.is_stopping:
             raise Stopping
 
-    def close_store(self) -> None:
-        """Close the store, where it was opened."""
-        self._parts.close_store()
-
     @cached_property
-    def schedule(self) -> crontab:
+    def schedule(self) -> SteadyCrontab:
         """The crontab of consolidation."""
-        from .schedule import parse_crontab
-
         return parse_crontab(self.settings.consolidation_crontab, self._app)
 
     def _wake_another(self) -> None:
         if self._app is None:
             return
-        from kombu.exceptions import OperationalError
-
         # A Redis that is full or away takes no wake-up; without help this process goes on alone.
         with suppress(OperationalError, redis.RedisError):
             self._app.send_task(DRAIN)

@@ -99,11 +99,10 @@ def remember(
     Raises:
         TrackrecordError: it is not a memory, or it was dropped.
     """
-    from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
     from trackrecord.learning.text.redaction import redacted
     from trackrecord.wire.memory import checked_text
 
-    text = checked_text(redacted(arguments.text), max_chars=MAX_TEXT_CHARS)
+    text = checked_text(redacted(arguments.text))
     memory_id = trackrecord.remember(text, project=project, source=source or _USUAL_SOURCE)
     if memory_id is None:
         raise InvalidRequest(_dropped("memory"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -42,7 +42,7 @@ from ..bodies.scalars import as_text
 from ..delivery import exit_hooks
 from ..delivery.background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
 from ..delivery.diversion import current_diversion
-from ..delivery.drops import REPORT_ADVICE, Drops, ReportReason
+from ..delivery.drops import REPORT_ADVICE, Drops, ReportReason, WriterReason, reason_of
 from ..delivery.fork_hooks import HookStep, renew_in_child
 from ..delivery.ids import new_id
 from ..delivery.notices import Notices
@@ -268,11 +268,8 @@ def report_error(
             context=_optional(context, MOST_CHARS),
             is_counted=is_counted,
         )
-    except InvalidErrorReport as refusal:
-        _drop("invalid", str(refusal))
-        return None
     except Exception as mistake:  # noqa: BLE001 - nothing may reach the agent
-        _drop("internal_error", mistake.__class__.__name__)
+        _drop(*reason_of(mistake))
         return None
     return report.id if _write(project, report, wait_s=wait_s) else None
 
@@ -295,7 +292,7 @@ def report_end(task_id: object, *, success: bool, project: str | None) -> None:
     try:
         report = AttemptEnd(new_id(), checked_task_id(task_id), success)
     except InvalidErrorReport as refusal:
-        _drop("invalid", str(refusal))
+        _drop(*reason_of(refusal))
         return
     _write(project, report)
 
@@ -441,7 +438,7 @@ def _write(project: str | None, report: ErrorReport | AttemptEnd, *, wait_s: flo
     return _writer.write(project, report, wait_s=wait_s)
 
 
-def _drop(reason: Literal["invalid", "internal_error"], detail: str) -> None:
+def _drop(reason: WriterReason, detail: str) -> None:
     diversion = current_diversion()
     if diversion is not None:
         diversion.drop_report(reason, detail)

@@ -16,11 +16,10 @@ from trackrecord.wire.outcome import (
 )
 
 from ..delivery.ids import new_id
-from .remarks import remark, say_unknown
+from .remarks import Say, remark, say_unknown
 from .scalars import as_amount, as_count, as_flag, as_moment, as_text
 from .tool_calls import tool_calls
 
-Say = Callable[[str, str], None]
 Coerce = Callable[[str, Any, Say], object]
 
 _KNOWN: Final = frozenset(Outcome.__struct_fields__)

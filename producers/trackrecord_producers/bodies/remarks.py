@@ -44,21 +44,17 @@ class Remarks:
 
     Needs no lock, so that a fork may happen at any time: two threads that say the same thing at
     the same moment are two lines.
-
-    Args:
-        most: maximum number of kinds; later kinds are not logged.
     """
 
-    def __init__(self, most: int = _MOST_KINDS) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._said: set[str] = set()
 
     def say(self, kind: str, message: str) -> None:
         """Log a warning unless its kind was logged before; never raises."""
-        if kind in self._said or len(self._said) > self._most:
+        if kind in self._said or len(self._said) > _MOST_KINDS:
             return
         self._said.add(kind)
-        if len(self._said) > self._most:
+        if len(self._said) > _MOST_KINDS:
             message = "further remarks on fields are not logged in this process"
         # The agent's own handlers and filters are called here.
         with suppress(Exception):

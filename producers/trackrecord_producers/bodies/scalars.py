@@ -1,12 +1,11 @@
 """Coerce single values to the wire's types where only one reading is possible."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from math import isfinite
 from typing import Final
 
-Say = Callable[[str, str], None]
+from .remarks import Say
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 

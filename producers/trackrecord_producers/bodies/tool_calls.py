@@ -1,13 +1,11 @@
 """Convert tool calls from the shapes of agents and frameworks to the wire's."""
 
-from collections.abc import Callable, Collection, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Collection, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Final
 
 from trackrecord.wire.outcome import ToolCall
 
-from .remarks import say_unknown
-
-Say = Callable[[str, str], None]
+from .remarks import Say, say_unknown
 
 _IN_GRAPH: Final = "a call in tool_graph"
 _OF_ATTEMPT: Final = "attempt.tool()"

@@ -20,16 +20,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from trackrecord.errors import SettingsError
 from trackrecord.process.forking import not_while_forking
 
 from . import exit_hooks
 from .bounded_queue import BoundedQueue, OneTimeGate
+from .drops import Drops, WriterReason, reason_of
 
 if TYPE_CHECKING:
     from trackrecord.settings.agent_settings import AgentSettings
 
-    from .drops import Drops, WriterReason
     from .notices import Notices
     from .waiting import WaitingItem
 
@@ -236,10 +235,3 @@ def load_settings() -> AgentSettings:
     from trackrecord.settings.agent_settings import load_agent_settings
 
     return load_agent_settings()
-
-
-def reason_of(error: Exception) -> tuple[WriterReason, str]:
-    """Return why nothing can be delivered, and the part of the error that may be logged."""
-    if isinstance(error, SettingsError):
-        return "bad_settings", str(error)
-    return "internal_error", type(error).__name__

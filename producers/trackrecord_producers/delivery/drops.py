@@ -5,6 +5,8 @@ import threading
 from collections.abc import Mapping
 from typing import Final, Generic, Literal, TypeVar
 
+from trackrecord.errors import InvalidEntry, SettingsError
+
 from .notices import Notices
 
 Reason = Literal[
@@ -14,7 +16,7 @@ ReportReason = Literal[
     "invalid", "queue_full", "refused", "unsent", "bad_settings", "internal_error"
 ]
 # The reasons that any background writer may count.
-WriterReason = Literal["queue_full", "bad_settings", "internal_error"]
+WriterReason = Literal["invalid", "queue_full", "bad_settings", "internal_error"]
 
 _R = TypeVar("_R", bound=str, contravariant=True)
 
@@ -94,3 +96,12 @@ class Drops(Generic[_R]):
         """Return how many were dropped, for all reasons."""
         with self._lock:
             return sum(self._counts.values())
+
+
+def reason_of(error: Exception) -> tuple[WriterReason, str]:
+    """Return why an item is dropped for an error, and the part of the error that may be logged."""
+    if isinstance(error, InvalidEntry):
+        return "invalid", str(error)
+    if isinstance(error, SettingsError):
+        return "bad_settings", str(error)
+    return "internal_error", type(error).__name__

@@ -73,10 +73,7 @@ def read_jsonl(path: Path) -> Iterator[Imported | BadLine]:
 
 
 def read_outcomes(
-    file: BinaryIO,
-    *,
-    max_bytes: int = MAX_BODY_BYTES,
-    max_document_bytes: int = MAX_DOCUMENT_BYTES,
+    file: BinaryIO, *, max_bytes: int = MAX_BODY_BYTES
 ) -> Iterator[Imported | BadLine]:
     """Read outcomes one by one from JSON Lines or from one JSON document.
 
@@ -88,10 +85,9 @@ def read_outcomes(
         file: read once, from where it stands; a byte order mark at its start is skipped.
         max_bytes: the longest line that is allowed; a longer one is refused, and never held in
             memory.
-        max_document_bytes: the longest document that is allowed.
     """
     seen: Counter[str] = Counter()
-    for place, text in _texts(_pieces(file, max_bytes), max_bytes, max_document_bytes):
+    for place, text in _texts(_pieces(file, max_bytes), max_bytes):
         try:
             fields = _fields(text, max_bytes)
         except InvalidOutcome as error:
@@ -147,13 +143,11 @@ def _pieces(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     return iter(lambda: storable(file.readline(max_bytes + 2)), b"")
 
 
-def _texts(
-    pieces: Iterator[bytes], max_bytes: int, max_document_bytes: int
-) -> Iterator[tuple[str, bytes]]:
+def _texts(pieces: Iterator[bytes], max_bytes: int) -> Iterator[tuple[str, bytes]]:
     """Yield the place and the JSON of each outcome."""
     held = _up_to_first_text(pieces)
     if held and _begins_a_document(held[-1], max_bytes):
-        _hold_more(held, pieces, max_document_bytes)
+        _hold_more(held, pieces, MAX_DOCUMENT_BYTES)
         items = _items(b"".join(held))
         if items is not None:
             yield from ((f"item {number}", item) for number, item in enumerate(items, start=1))

@@ -129,20 +129,14 @@ def _report_recalls(answer: _Answer) -> None:
         publish_recall(answer.project, names)
 
 
-def publish_recall(project: str, memories: Sequence[str]) -> bool:
-    """Publish recalled memories in the background: never raises, never waits.
-
-    Returns:
-        Whether all of it was accepted; `dropped` counts why if not.
-    """
+def publish_recall(project: str, memories: Sequence[str]) -> None:
+    """Publish recalled memories in the background: never raises, never waits."""
     now = time.time()
     # A body of the default project says so by its silence, which is not that of the settings.
-    parts = [
-        RecallBody(memories=tuple(memories[start : start + MAX_MEMORIES]), project=project, at=now)
-        for start in range(0, len(memories), MAX_MEMORIES)
-    ]
-    are_accepted = [publish_report("recall", partial(encode_recall, part)) for part in parts]
-    return all(are_accepted)
+    for start in range(0, len(memories), MAX_MEMORIES):
+        part = tuple(memories[start : start + MAX_MEMORIES])
+        recall = RecallBody(memories=part, project=project, at=now)
+        publish_report("recall", partial(encode_recall, recall))
 
 
 rankings = recorded(client.rankings)

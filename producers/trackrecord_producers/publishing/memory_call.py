@@ -1,8 +1,6 @@
 """The function for agents to store a memory: fire and forget, like an outcome."""
 
 from trackrecord.errors import InvalidMemory
-from trackrecord.learning.memories.rules import MAX_TEXT_CHARS
-from trackrecord.wire.memory import checked_text, decode_memory
 
 from ..delivery.ids import new_id
 from .publish import encoded_fields, publish_report
@@ -33,9 +31,7 @@ def remember(
             "memory_id": memory_id, "text": text, "force": force, "project": project,
             "source": source,
         }  # fmt: skip
-        written = encoded_fields(fields, what="memory", refusal=InvalidMemory)
-        checked_text(decode_memory(written).text, max_chars=MAX_TEXT_CHARS)
-        return written
+        return encoded_fields(fields, what="memory", refusal=InvalidMemory)
 
     is_accepted = publish_report("memory", body, names_project=project is not None)
     return memory_id if is_accepted else None

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from trackrecord.errors import InvalidOutcome, SettingsError
 from trackrecord.wire.kinds import Kind, decoder_of
 from trackrecord.wire.outcome import encode_body
 
@@ -131,12 +130,8 @@ def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]
         return diversion.publish(outcome)
     try:
         return _spool(outcome)
-    except SettingsError as error:
-        _publisher.drops.count("bad_settings", detail=str(error))
-    except InvalidOutcome as error:
-        _publisher.drops.count("invalid", detail=str(error))
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
-        _publisher.drops.count("internal_error", detail=type(error).__name__)
+        _publisher.count_fault(error)
     return None
 
 

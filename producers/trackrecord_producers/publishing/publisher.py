@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from trackrecord.errors import InvalidEntry
 from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 from trackrecord.wire.storable import mended_here
@@ -20,9 +19,8 @@ from ..delivery.background_writer import (
     BackgroundWriter,
     Policy,
     load_settings,
-    reason_of,
 )
-from ..delivery.drops import OUTCOME_ADVICE, Drops, Reason
+from ..delivery.drops import OUTCOME_ADVICE, Drops, Reason, reason_of
 from ..delivery.fork_hooks import HookStep, renew_in_child
 from ..delivery.notices import Notices
 from ..delivery.stats import DeliveryCounts, Stats
@@ -119,10 +117,8 @@ class Publisher:
 
     def count_fault(self, error: Exception) -> None:
         """Count one item as dropped for an error that kept it from being accepted."""
-        if isinstance(error, InvalidEntry):
-            self.drops.count("invalid", detail=str(error))
-        else:
-            self.drops.count("internal_error", detail=type(error).__name__)
+        reason, detail = reason_of(error)
+        self.drops.count(reason, detail=detail)
 
     def _accept(self, item: WaitingItem) -> bool:
         if not self._is_prepared:

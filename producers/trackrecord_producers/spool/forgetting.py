@@ -5,7 +5,7 @@ A file that a running process writes to is left alone: its lines are recognised 
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -75,14 +75,12 @@ def _write_anew(folder: Path, file: LockedFile, goes: Goes) -> None:
 
 
 def _is_held(path: Path) -> bool:
-    try:
+    with suppress(OSError):
         file = lock_file(path, os.O_RDWR)
-    except OSError:
-        return True
-    if file is None:
-        return True
-    file.close()
-    return False
+        if file is not None:
+            file.close()
+            return False
+    return True
 
 
 def _reports(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS, Candidate
-from trackrecord.prompt.candidates.rank import Scorer, age_factor, rank, tokens_of
+from trackrecord.prompt.candidates.rank import age_factor, rank, score_of, tokens_of
 from trackrecord.prompt.question.rules import ContextRules
 
 RULES = ContextRules()
@@ -21,10 +21,6 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def candidate(name="c", kind="evidence", text="text", **more):
     return Candidate(id=name, kind=kind, text=text, **more)
-
-
-def score_of(each, rules):
-    return Scorer(rules).score(each)
 
 
 def ids(ranked):

@@ -15,13 +15,11 @@ from trackrecord.learning.competences.episodes.signatures import tools_of
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored, score_all
 from ..candidates.sections import FEEDS, Feed, Section
-from ..choosing.exposure import ExposurePlan
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offer, SectionOffers, best_first
 from ..documents.advice_document import LessonEntry
 from ..documents.labels import in_language
 from ..documents.rankings_document import RankedCompetence, RankedFailure, RankedProcedure
-from ..question.rules import ContextRules
 from ..question.wording import with_own_tools
 
 # Of what holds for the project as a whole, only this much stands in for what is related.
@@ -124,7 +122,7 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
         known: the documents and the question.
         most: how many of each kind compete; None for all.
     """
-    rules, exposure_plan, wanted = known.rules.context, known.exposure_plan, known.question.sections
+    wanted = known.question.sections
     offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):
@@ -147,19 +145,14 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
             continue
         found = _by_conditions(offers[feed.field], offered[feed.field])
         limit = _most(feed, most, known)
-        competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
+        competing = _competing(found[:limit], offered[feed.field], feed, known)
         tried = offered[feed.field].tried
         if competing:
-            tried |= exposure_plan.tried(feed.field)
+            tried |= known.exposure_plan.tried(feed.field)
         if offered[feed.field].fits:
-            competing = [
-                _with_conditions(each, offered[feed.field], known, rules) for each in competing
-            ]
+            competing = [_with_conditions(each, offered[feed.field], known) for each in competing]
         by_field[feed.field] = [
-            _tried(each, feed, known, exposure_plan, rules)
-            if each.offer.entry.id in tried
-            else each
-            for each in competing
+            _tried(each, known) if each.offer.entry.id in tried else each for each in competing
         ]
         beyond += len(found) - len(by_field[feed.field])
         if not known.task:
@@ -219,11 +212,6 @@ def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of 
     return sections.get(None) or sections.get(getattr(entry, "state", None))
 
 
-def name_of(section: Section, entry_id: str) -> str:
-    """Return an entry's id among those of all sections."""
-    return section.prefix + entry_id
-
-
 def _by_conditions(offers: Sequence[Offer], offered: SectionOffers) -> Sequence[Offer]:
     """Return offers with those first whose conditions agree with the task's."""
     if not offered.fits:
@@ -233,22 +221,14 @@ def _by_conditions(offers: Sequence[Offer], offered: SectionOffers) -> Sequence[
     return best_first(moved)
 
 
-def _tried(
-    each: Competing,
-    feed: Feed,
-    known: PromptInputs,
-    exposure_plan: ExposurePlan,
-    rules: ContextRules,
-) -> Competing:
+def _tried(each: Competing, known: PromptInputs) -> Competing:
     """Return an entry whose line mentions that it is being tried."""
-    text = each.scored.candidate.text
-    line = exposure_plan.line(feed.field, each.offer.entry.id, text, known.language)
-    return _reworded(each, line, rules)
+    name, text = each.offer.entry.id, each.scored.candidate.text
+    line = known.exposure_plan.line(each.feed.field, name, text, known.language)
+    return _reworded(each, line, known)
 
 
-def _with_conditions(
-    each: Competing, offered: SectionOffers, known: PromptInputs, rules: ContextRules
-) -> Competing:
+def _with_conditions(each: Competing, offered: SectionOffers, known: PromptInputs) -> Competing:
     """Return an entry that was used under other conditions with a line that names them."""
     record = each.offer.entry
     fit = offered.fits.get(record.id, UNKNOWN)
@@ -259,11 +239,11 @@ def _with_conditions(
 
     others = other_conditions(known.conditions, known.triggers_of(record), known.task)
     said = under_other_conditions(others, known.language)
-    return _reworded(each, each.scored.candidate.text + said, rules)
+    return _reworded(each, each.scored.candidate.text + said, known)
 
 
-def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
-    return Competing(each.offer, each.scored.reworded(text, rules), each.feed)
+def _reworded(each: Competing, text: str, known: PromptInputs) -> Competing:
+    return Competing(each.offer, each.scored.reworded(text, known.rules.context), each.feed)
 
 
 def _most(feed: Feed, most: int | None, known: PromptInputs) -> int | None:
@@ -273,17 +253,13 @@ def _most(feed: Feed, most: int | None, known: PromptInputs) -> int | None:
 
 
 def _competing(
-    offers: Sequence[Offer],
-    offered: SectionOffers,
-    feed: Feed,
-    known: PromptInputs,
-    rules: ContextRules,
+    offers: Sequence[Offer], offered: SectionOffers, feed: Feed, known: PromptInputs
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
-        made = _scored((offer.entry for offer in offers), feed, known, rules)
+        made = _scored((offer.entry for offer in offers), feed, known)
     else:
-        made = _scored_once(offered, feed, known, rules)
-    weight: float = getattr(rules, feed.weight)
+        made = _scored_once(offered, feed, known)
+    weight: float = getattr(known.rules.context, feed.weight)
     return [
         Competing(offer, scored.at(offer.value * weight), feed)
         for offer in offers
@@ -291,27 +267,23 @@ def _competing(
     ]
 
 
-def _scored_once(
-    offered: SectionOffers, feed: Feed, known: PromptInputs, rules: ContextRules
-) -> dict[str, Scored]:
+def _scored_once(offered: SectionOffers, feed: Feed, known: PromptInputs) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document
     if document is None:
         return {}
     # Few agents have own names for tools: those without them share the candidates.
     source = known.question.source if known.own_tool_names else None
-    key = feed.field, known.language, source
+    key, rules = (feed.field, known.language, source), known.rules.context
     made: dict[str, Scored]
     made_by, made_of, made = document.derived.get(key, (None, None, {}))
     if made_of is not offered.pool or (made_by is not rules and made_by != rules):
-        made = _scored((*offered.pool, *offered.beside), feed, known, rules)
+        made = _scored((*offered.pool, *offered.beside), feed, known)
         document.derived[key] = rules, offered.pool, made
     return made
 
 
-def _scored(
-    entries: Iterable[Any], feed: Feed, known: PromptInputs, rules: ContextRules
-) -> dict[str, Scored]:
+def _scored(entries: Iterable[Any], feed: Feed, known: PromptInputs) -> dict[str, Scored]:
     """Return entries as candidates, by id; those that another version wrote may not be ones."""
     candidates, names = {}, known.own_tool_names
     for entry in entries:
@@ -322,13 +294,14 @@ def _scored(
                 candidates[entry.id] = _candidate(entry, section, with_own_tools(line, names))
             except InvalidCandidate:  # never an agent's error
                 continue
-    return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
+    scored = score_all(candidates.values(), known.rules.context)
+    return dict(zip(candidates, scored, strict=True))
 
 
 def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: ANN401 - of any feed
     is_its_kinds_own = section.name == section.kind
     return Candidate(
-        id=entry.id if is_its_kinds_own else name_of(section, entry.id),
+        id=entry.id if is_its_kinds_own else section.prefix + entry.id,
         kind=section.kind,
         section=None if is_its_kinds_own else section.name,
         text=line if line.startswith(_BULLET) else _BULLET + line,

@@ -16,7 +16,6 @@ from .compose import Composition, names_of
 from .learnt_entries import (
     MADE_FOR_TASKS,
     Competing,
-    name_of,
     section_for,
     signature_of_entry,
     tools_of_entry,
@@ -243,6 +242,6 @@ def _other(
         reason = BEYOND_LIMIT[known.language]
     relevance = 0.0 if known.task else 1.0
     return Why(
-        name_of(section, entry.id), feed.field, False, reason, relevance, entry.score, None,
+        section.prefix + entry.id, feed.field, False, reason, relevance, entry.score, None,
         line.removeprefix("- "),
     )  # fmt: skip

@@ -96,10 +96,9 @@ def rank(candidates: Iterable[Given], config: GivenRules = None) -> Ranking:
 
 def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
     """Return each candidate with its score and its token count."""
-    scorer = Scorer(rules)
     scored = []
     for each in candidates:
-        score = scorer.score(each)
+        score = score_of(each, rules)
         section = each.section or each.kind
         order = (section in LAST, -score, -each.priority, each.id, each.kind)
         scored.append(Scored(each, score, tokens_of(each, rules), order, section))
@@ -119,53 +118,39 @@ def in_order(entries: Iterable[Scored], rules: ContextRules) -> tuple[Scored, ..
     return tuple(sorted(entries, key=_BY_ORDER) if rules.enabled else entries)
 
 
-class Scorer:
-    """Computes candidates' scores and token counts.
+def score_of(each: Candidate, rules: ContextRules) -> float:
+    """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
 
-    Args:
-        rules: the weights.
+    The base is the sum of the weights of all that holds of the candidate, a decision's recency
+    times its age factor, and, of what is learnt, its own score times its kind's weight.
     """
+    kind = each.kind
+    base = _weights_of_flags(each, rules)
+    if kind == "phase":
+        base += rules.phase_weight
+    elif kind == "decision":
+        if each.decision_age_hours is not None:
+            base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
+    elif each.score and kind in WEIGHTS:
+        base += each.score * getattr(rules, WEIGHTS[kind])
+    if each.dependency_depth is not None:
+        base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
+    return base
 
-    def __init__(self, rules: ContextRules) -> None:
-        self._rules = rules
-        self._learnt: dict[str, float] = {
-            kind: getattr(rules, weight) for kind, weight in WEIGHTS.items()
-        }
 
-    def score(self, each: Candidate) -> float:
-        """The base ÷ (1 + dependency_proximity·depth); without a depth nothing is divided.
-
-        The base is the sum of the weights of all that holds of the candidate, a decision's recency
-        times its age factor, and, of what is learnt, its own score times its kind's weight.
-        """
-        rules = self._rules
-        kind = each.kind
-        base = self._weights_of_flags(each)
-        if kind == "phase":
-            base += rules.phase_weight
-        elif kind == "decision":
-            if each.decision_age_hours is not None:
-                base += rules.decision_recency_weight * age_factor(each.decision_age_hours, rules)
-        elif each.score and kind in self._learnt:
-            base += each.score * self._learnt[kind]
-        if each.dependency_depth is not None:
-            base /= 1 + rules.dependency_proximity_weight * each.dependency_depth
-        return base
-
-    def _weights_of_flags(self, each: Candidate) -> float:
-        rules = self._rules
-        total = 0.0
-        if each.is_current_task:
-            total += rules.current_task_weight
-        if each.is_blocked_task:
-            total += rules.blocked_task_weight
-        if each.has_failure:
-            total += rules.recent_failure_weight
-        if each.has_success:
-            total += rules.recent_success_weight
-        if each.has_evidence:
-            total += rules.evidence_presence_weight
-        return total
+def _weights_of_flags(each: Candidate, rules: ContextRules) -> float:
+    total = 0.0
+    if each.is_current_task:
+        total += rules.current_task_weight
+    if each.is_blocked_task:
+        total += rules.blocked_task_weight
+    if each.has_failure:
+        total += rules.recent_failure_weight
+    if each.has_success:
+        total += rules.recent_success_weight
+    if each.has_evidence:
+        total += rules.evidence_presence_weight
+    return total
 
 
 def tokens_of(each: Candidate, rules: ContextRules) -> int:

@@ -77,9 +77,13 @@ def exposure_plan_of(
     )
     if assignment.seed is None:
         return ExposurePlan(question.project, question.task_id, assignment)
+    kind = _kind_of(advice, task)
+    by_field = made_once(
+        document, advice, "prospects", kind, lambda: _prospects(document, advice, kind)
+    )
     draws = {
         name: Draw(prospects, means, assignment.seed, assignment.sharpness)
-        for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
+        for name, (prospects, means) in by_field.items()
     }
     return ExposurePlan(question.project, question.task_id, assignment, draws)
 
@@ -124,13 +128,7 @@ def _kind_of(advice: AdviceDocument | None, task: str | None) -> int | None:
 def _prospects(
     document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
 ) -> _Prospects:
-    """Return the promising entries and the means of all by field: made once for both documents."""
-    return made_once(document, advice, "prospects", kind, lambda: _made(document, advice, kind))
-
-
-def _made(
-    document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
-) -> _Prospects:
+    """Return the promising entries and the means of all by field."""
     patterns: dict[str, Expected] = {}
     procedures: dict[str, Expected] = {}
     if advice is not None:

@@ -45,15 +45,10 @@ return 1
 """
 
 # They belong to rankings: a project that was erased in between must not come back.
-_WRITE_VECTORS_IF_RANKED = """
+_WRITE_IF_RANKED = """
 if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'vectors', ARGV[1], 'vectors_stamp', ARGV[2], 'vectors_for', ARGV[3])
+redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1
-"""
-
-_CONFIRM_VECTORS_IF_RANKED = """
-if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
-return redis.call('HSET', KEYS[1], 'vectors_for', ARGV[1])
 """
 
 
@@ -197,7 +192,8 @@ def write_vectors(
     data = encode_vectors(vectors)
     stamp = blake2b(data, digest_size=8).hexdigest()
     key = settings.keys.rankings(project)
-    return bool(client.eval(_WRITE_VECTORS_IF_RANKED, 1, key, data, stamp, of))
+    fields = (VECTORS, data, VECTORS_STAMP, stamp, VECTORS_FOR, of)
+    return bool(client.eval(_WRITE_IF_RANKED, 1, key, *fields))
 
 
 def confirm_vectors(
@@ -211,7 +207,7 @@ def confirm_vectors(
         project: its name.
         of: the stamp of the rankings.
     """
-    client.eval(_CONFIRM_VECTORS_IF_RANKED, 1, settings.keys.rankings(project), of)
+    client.eval(_WRITE_IF_RANKED, 1, settings.keys.rankings(project), VECTORS_FOR, of)
 
 
 def read_stamps(client: redis.Redis, settings: AgentSettings, project: str) -> Stamps:

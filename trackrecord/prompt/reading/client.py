@@ -86,7 +86,10 @@ class RankingsReader:
         default_factory=OrderedDict
     )
     _retry_at: float = 0.0
-    _task_vectors: "TaskVectors | None" = None
+
+    @cached_property
+    def _redis(self) -> redis.Redis:
+        return self._client or agent_client(self.settings)
 
     @cached_property
     def usual(self) -> PromptQuestion:
@@ -159,21 +162,19 @@ class RankingsReader:
         if vectors is None or vectors.model != endpoint.model:
             return None
         try:
-            asked = self._tasks().vector(project, task)
+            asked = self._tasks.vector(project, task)
         except (redis.RedisError, OSError, ValueError):
             return None
         if asked is None or len(asked) != vectors.dimensions:
             return None
         return Meaning(vectors.nearest(asked), vectors.compared, endpoint.least_similarity)
 
+    @cached_property
     def _tasks(self) -> "TaskVectors":
-        if self._task_vectors is None:
-            # Imported only where an endpoint is set.
-            from .task_vectors import TaskVectors
+        # Imported only where an endpoint is set.
+        from .task_vectors import TaskVectors
 
-            client = self._client or agent_client(self.settings)
-            self._task_vectors = TaskVectors(self.settings.embeddings, client, self.settings.keys)
-        return self._task_vectors
+        return TaskVectors(self.settings.embeddings, self._redis, self.settings.keys)
 
     def cached(self, project: str) -> Cached:
         """Return the newest documents there are, and what kept us from fresh ones; never raises."""
@@ -181,10 +182,8 @@ class RankingsReader:
         if time.monotonic() < self._retry_at:
             return replace(seen, problem="redis is unavailable", is_redis_away=True)
         try:
-            if self._client is None:
-                self._client = agent_client(self.settings)
-            stamps = read_stamps(self._client, self.settings, project)
-            found = self._updated(self._client, project, seen, stamps)
+            stamps = read_stamps(self._redis, self.settings, project)
+            found = self._updated(project, seen, stamps)
         except msgspec.DecodeError:
             return replace(seen, problem="the cache was written by another version")
         except (redis.RedisError, OSError, ValueError) as error:
@@ -204,11 +203,9 @@ class RankingsReader:
         if time.monotonic() < self._retry_at:
             return CachedMoments()
         try:
-            if self._client is None:
-                self._client = agent_client(self.settings)
             stamp, document = self._moments.get(project, (None, CachedMoments()))
-            if stamp is None or stamp != read_moments_stamp(self._client, self.settings, project):
-                stamp, data = read_moments(self._client, self.settings, project)
+            if stamp is None or stamp != read_moments_stamp(self._redis, self.settings, project):
+                stamp, data = read_moments(self._redis, self.settings, project)
                 document = CachedMoments() if data is None else decode_moments(data)
         except msgspec.DecodeError:
             return CachedMoments()
@@ -220,20 +217,20 @@ class RankingsReader:
             self._moments.popitem(last=False)
         return document
 
-    def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
+    def _updated(self, project: str, seen: Cached, stamps: Stamps) -> Cached:
         """Return an earlier reading, updated with changes since."""
         if stamps.rankings is None or stamps.rankings != seen.stamps.rankings:
-            stamp, data = read_document(client, self.settings, project)
+            stamp, data = read_document(self._redis, self.settings, project)
             document = None if data is None else decode_document(data)
             stamps_now = seen.stamps._replace(rankings=stamp)
             seen = replace(seen, document=document, stamps=stamps_now, made={})
         if stamps.advice != seen.stamps.advice:
-            stamp, data = read_advice(client, self.settings, project)
+            stamp, data = read_advice(self._redis, self.settings, project)
             advice = None if data is None else decode_advice(data)
             stamps_now = seen.stamps._replace(advice=stamp)
             seen = replace(seen, advice=advice, stamps=stamps_now, made={})
         if stamps.vectors != seen.stamps.vectors:
-            stamp, data = read_vectors(client, self.settings, project)
+            stamp, data = read_vectors(self._redis, self.settings, project)
             vectors = None
             with suppress(msgspec.DecodeError):  # words do until the worker has made them anew
                 vectors = None if data is None else decode_vectors(data)

@@ -50,12 +50,7 @@ MAX_RANKED: Final = 100  # memories
 
 
 def rank_project(
-    connection: Connection,
-    project: str,
-    rules: Rules,
-    *,
-    most: int = _MOST,
-    now: float,
+    connection: Connection, project: str, rules: Rules, *, now: float
 ) -> tuple[RankingsDocument, list[Standing]]:
     """Rank all that a project has learnt; return it with the standings of all its patterns.
 
@@ -63,7 +58,6 @@ def rank_project(
         connection: a reading transaction.
         project: whose experience.
         rules: the rules of the settings.
-        most: how many of each kind to keep.
         now: the present, seconds since the epoch.
     """
     found = revision_of(connection, project)
@@ -74,12 +68,12 @@ def rank_project(
     known = read_competences(connection, project_id)
     records = [record for record in known if record.status.is_selectable]
     name_of, texts = recogniser_of(rules).name_of, rules.texts
-    patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts, most=most)
+    patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts, most=_MOST)
     base_rate = count_outcomes(connection, project_id).base_rate
     competences = _ranked(
         [present_competence(record, now=now, base_rate=base_rate) for record in records]
     )
-    failing = failing_signatures(connection, project_id, from_failures=FAILING_FROM, limit=most)
+    failing = failing_signatures(connection, project_id, from_failures=FAILING_FROM, limit=_MOST)
     memories, memories_beyond, unconfirmed = _ranked_memories(
         connection, project_id, rules.memories, now=now
     )
@@ -91,15 +85,15 @@ def rank_project(
         patterns=tuple(patterns),
         anti_patterns=tuple(anti_patterns),
         failing=tuple(present_failing(found.name, found.failures) for found in failing),
-        competences=tuple(competences[:most]),
+        competences=tuple(competences[:_MOST]),
         memories=memories,
         unconfirmed=unconfirmed,
         beyond={
             "patterns": sum(map(is_recommended, standings)) - len(patterns),
             "anti_patterns": sum(each.is_inverted for each in standings) - len(anti_patterns),
-            "competences": max(0, len(competences) - most),
+            "competences": max(0, len(competences) - _MOST),
             "memories": memories_beyond,
-            "criteria": max(0, len(criteria) - most),
+            "criteria": max(0, len(criteria) - _MOST),
         },
         holdout=decided_holdout(connection, project_id),
         needs_more_below=rules.competence.needs_more_below,
@@ -119,18 +113,18 @@ def rank_project(
                 if record.status in (Status.CONTESTED, Status.RETRACTED)
             )
         ),
-        criteria=_weights(criteria, most),
+        criteria=_weights(criteria),
     )
     return document, standings
 
 
-def _weights(criteria: Sequence[CriterionStanding], most: int) -> tuple[RankedCriterion, ...]:
+def _weights(criteria: Sequence[CriterionStanding]) -> tuple[RankedCriterion, ...]:
     """Return the weights of those with most feedback, by name."""
 
     def feedback(standing: CriterionStanding) -> int:
         return standing.evidence.helpful + standing.evidence.harmful
 
-    kept = sorted(criteria, key=lambda each: (-feedback(each), each.criterion))[:most]
+    kept = sorted(criteria, key=lambda each: (-feedback(each), each.criterion))[:_MOST]
     return tuple(sorted(map(present_criterion, kept), key=lambda each: each.criterion))
 
 

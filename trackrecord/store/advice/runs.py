@@ -127,9 +127,7 @@ def read_runs(connection: Connection, project_id: int, *, limit: int = MAX_RUNS)
     return with_verdict(_newest(connection, project_id, known, limit=limit))
 
 
-def read_noted_runs(
-    connection: Connection, project_id: int, *, limit: int = MAX_RUNS
-) -> list[NotedRun]:
+def read_noted_runs(connection: Connection, project_id: int) -> list[NotedRun]:
     """Return the runs that ended last, with and without a verdict, the oldest first.
 
     Those with a verdict are the ones that `read_runs` returns: however many have none, they do not
@@ -138,13 +136,12 @@ def read_noted_runs(
     Args:
         connection: a reading transaction.
         project_id: whose runs.
-        limit: how many of either kind to return at most.
     """
-    judged = read_runs(connection, project_id, limit=limit)
+    judged = read_runs(connection, project_id, limit=MAX_RUNS)
     unknown: ColumnElement[bool] = runs.c.success.is_(None)
-    if len(judged) == limit:
+    if len(judged) == MAX_RUNS:
         unknown &= runs.c.ended_at >= judged[0].ended_at
-    others = _newest(connection, project_id, unknown, limit=limit)
+    others = _newest(connection, project_id, unknown, limit=MAX_RUNS)
     return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
 
 

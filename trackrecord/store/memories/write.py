@@ -22,7 +22,6 @@ from sqlalchemy import (
 from trackrecord.errors import UnknownId
 from trackrecord.learning.memories.comparison import CONFLICT_FROM, Likeness, compare
 from trackrecord.learning.memories.rules import (
-    MAX_TEXT_CHARS,
     MemoryRules,
     MemoryState,
     MemoryType,
@@ -97,7 +96,7 @@ def remember(
     Raises:
         InvalidMemory: the text is blank, too long, or holds what databases have no room for.
     """
-    text = checked_text(text, max_chars=MAX_TEXT_CHARS)
+    text = checked_text(text)
     # Of two agents who store the same text at once, the second one finds that of the first.
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules)

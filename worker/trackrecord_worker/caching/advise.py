@@ -107,10 +107,9 @@ class Adviser:
         due = []
         for project in names:
             known = cached.get(project)
-            limit_s = self._settings.rankings_max_age_s
-            if known is not None and known.revision == revisions[project]:
-                limit_s = self._seen.age_limit_s(known.revision, _age(known))
-            is_old = known is not None and _age(known) > limit_s
+            is_old = known is not None and self._seen.is_old(
+                revisions[project], known.revision, _age(known)
+            )
             if is_old or _is_behind(known, revisions[project]):
                 due.append((project, is_old))
             elif known is not None and known.revision >= revisions[project]:
@@ -164,7 +163,11 @@ class Adviser:
             )
             moments = build_moments(connection, project)
             document = with_standing(document, moments)
-            is_due = project_id is not None and self._is_holdout_due(connection, project_id)
+            # The user agreed, and no setting fixes its share.
+            may_hold_out = not self._settings.holdout and effect_consent(self._settings.home)
+            is_due = (
+                may_hold_out and project_id is not None and is_holdout_due(connection, project_id)
+            )
             parts: dict[str, tuple[str, bytes]] = {}
             if project_id is not None and counted is not None:
                 parts = packed_counts(connection, self._settings, project_id, counted)
@@ -197,12 +200,6 @@ class Adviser:
             written=written,
             milliseconds=round(cost_s * 1000, 1),
         )
-
-    def _is_holdout_due(self, connection: Connection, project_id: int) -> bool:
-        """Return whether a holdout begins: the user agreed, and no setting fixes its share."""
-        if self._settings.holdout or not effect_consent(self._settings.home):
-            return False
-        return is_holdout_due(connection, project_id)
 
     def _begin_holdout(self, project: str, project_id: int) -> None:
         with writing(self._engine) as connection:

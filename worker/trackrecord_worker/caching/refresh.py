@@ -136,12 +136,8 @@ class RankingsRefresher:
             revision, known = revisions[project], cached.get(project)
             # A later revision in the cache: another worker was faster, or else the database was
             # restored from a backup, in which case no worker renews the cache.
-            age_s = None if known is None else believed_age(known.age_s)
-            is_old = (
-                known is not None
-                and age_s is not None
-                and age_s > self._limit_s(known, revision, age_s)
-            )
+            age_s = 0.0 if known is None else believed_age(known.age_s)
+            is_old = known is not None and self._seen.is_old(revision, known.revision, age_s)
             # A changed threshold takes effect at once: it is applied when rankings are derived.
             is_behind = known is None or known.revision < revision or not known.is_by_these_rules
             if is_behind or is_old:
@@ -152,14 +148,9 @@ class RankingsRefresher:
                 refreshed += 1
                 if note is not None:
                     note(project)
-            elif age_s is not None:
+            else:
                 self._seen.note(project, revision, age_s)
         return refreshed
-
-    def _limit_s(self, known: CachedAge, revision: int, age_s: float) -> float:
-        if known.revision != revision:
-            return self._settings.rankings_max_age_s
-        return self._seen.age_limit_s(revision, age_s)
 
     def _is_any_missing(self, names: Sequence[str], cached: Mapping[str, CachedAge]) -> bool:
         """Return whether the cache has lost documents that were seen: then it may have lost all."""

@@ -18,22 +18,8 @@ from trackrecord.store.outcomes.projects import project_revisions, revisions_mar
 _WAVERS_S: Final = 5.0
 
 
-class WallClock:
-    """Notice that the clock on the wall was set, or that the machine has slept."""
-
-    def __init__(self) -> None:
-        self._ahead_s = _ahead_s()
-
-    def was_set(self) -> bool:
-        """Return whether it was set since this object was made, or last said that it was."""
-        ahead_s = _ahead_s()
-        if abs(ahead_s - self._ahead_s) <= _WAVERS_S:
-            return False
-        self._ahead_s = ahead_s
-        return True
-
-
 def _ahead_s() -> float:
+    """Return how far the clock on the wall is ahead; it jumps if that is set, or after sleep."""
     return time.time() - time.monotonic()
 
 
@@ -86,7 +72,7 @@ class SeenDocuments:
         # Until when all documents of these projects need no look but in turn.
         self._fresh: Mapping[str, int] | None = None
         self._fresh_until = 0.0
-        self._wall_clock = WallClock()
+        self._ahead_s = _ahead_s()
 
     def to_look_at(self, revisions: Mapping[str, int]) -> list[str]:
         """Return the projects whose document may be missing or outdated, an old one, some in turn.
@@ -94,7 +80,9 @@ class SeenDocuments:
         After the clock on the wall was set, these are all.
         """
         now = time.monotonic()
-        if self._wall_clock.was_set():
+        ahead_s = _ahead_s()
+        if abs(ahead_s - self._ahead_s) > _WAVERS_S:
+            self._ahead_s = ahead_s
             self._seen.clear()
             self._fresh = None
         due: dict[str, None] = {}
@@ -142,6 +130,17 @@ class SeenDocuments:
         made_at = time.time() - age_s
         limit_s = age_limit_s(self._max_age_s, made_at=made_at, changed_at=revision / 1000)
         return min(self._ttl_s / 2, limit_s)
+
+    def is_old(self, revision: int, cached_revision: int, age_s: float) -> bool:
+        """Return whether a document is too old, of whichever revision it is.
+
+        Args:
+            revision: the project's.
+            cached_revision: the document's.
+            age_s: how old it is.
+        """
+        is_same = cached_revision == revision
+        return age_s > (self.age_limit_s(revision, age_s) if is_same else self._max_age_s)
 
     def note(self, project: str, revision: int, age_s: float) -> None:
         """Note that a document of this revision and age is cached."""

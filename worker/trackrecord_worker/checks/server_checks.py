@@ -124,14 +124,10 @@ def _check_commands(client: redis.Redis, settings: DaemonSettings) -> None:
     except redis.OutOfMemoryError:
         # A full server queues nothing. Learning makes room, and is refused by name what it may not.
         return
-    _refuse_replica(refused)
+    if any(is_read_only(error) for _, error in refused):
+        raise ServerUnfit(REPLICA)
     _refuse_old(refused)
     _refuse_user(refused, settings)
-
-
-def _refuse_replica(said: _Refusals) -> None:
-    if any(is_read_only(error) for _, error in said):
-        raise ServerUnfit(REPLICA)
 
 
 def _refuse_old(said: _Refusals) -> None:

@@ -169,12 +169,12 @@ def by_project(
 
 
 @contextmanager
-def writing_entries(engine: Engine, what: str) -> Iterator[Connection]:
+def writing_entries(engine: Engine, kind: Kind) -> Iterator[Connection]:
     """Open a writing transaction for reports that are known to be valid.
 
     Args:
         engine: the store.
-        what: what messages call the reports.
+        kind: what the reports are.
 
     Raises:
         StoreUnavailable: the database is away, or refuses them.
@@ -183,7 +183,7 @@ def writing_entries(engine: Engine, what: str) -> Iterator[Connection]:
         with writing(engine) as connection:
             yield connection
     except SQLAlchemyError as error:
-        message = f"the database refuses {what} ({type(error).__name__})"
+        message = f"the database refuses {KINDS[kind].counted_as} ({type(error).__name__})"
         raise StoreUnavailable(message) from error
 
 

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
-from trackrecord.errors import InvalidMemory, ServerUnavailable
+from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.store import Report as InFlightReport
 from trackrecord.inflight.store import write_reports
 from trackrecord.learning.advice import entry_ids
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.redis.problems import is_out_of_memory
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
@@ -19,6 +19,7 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import PromptRecall, record_recalls
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback, given_feedback
+from trackrecord.store.outcomes.forgotten import Kind as ForgottenKind
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.error import decode_error
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
@@ -32,6 +33,7 @@ from .entries import (
     EntryKind,
     IntakeContext,
     IntakeResult,
+    NamedReport,
     ReceivedEntry,
     by_project,
     keep_name,
@@ -55,51 +57,55 @@ def _decode_memory(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -
     return memory
 
 
-def _take_in_memory(
-    decoded: Sequence[DecodedEntry[MemoryBody]], context: IntakeContext
+def _take_in_by_project(
+    kind: ForgottenKind,
+    learn: Callable[[Connection, int, Sequence[DecodedEntry[NamedReport]], IntakeContext], bool],
+    decoded: Sequence[DecodedEntry[NamedReport]],
+    context: IntakeContext,
 ) -> IntakeResult:
-    """Store memories, in one transaction per project; refuse those that cannot be stored."""
+    """Learn reports, in one transaction per project.
+
+    Args:
+        kind: what they are.
+        learn: learns those of one project; returns whether it changed.
+        decoded: the reports.
+        context: what they are learnt with.
+    """
     result = IntakeResult()
     for project, group in by_project(decoded):
-        with writing_entries(context.engine, "memories") as connection:
-            known = without_forgotten(connection, "memory", group)
+        with writing_entries(context.engine, kind) as connection:
+            known = without_forgotten(connection, kind, group)
             if not known:
                 continue
             project_id = ensure_projects(connection, [project])[project]
-            for each in known:
-                reason = _remember(connection, project_id, each, context.settings.memories)
-                if reason is not None:
-                    result.refused.append(each.entry.refused(reason))
-        result.projects.add(project)
+            is_changed = learn(connection, project_id, known, context)
+        if is_changed:
+            result.projects.add(project)
     return result
 
 
 def _remember(
     connection: Connection,
     project_id: int,
-    decoded: DecodedEntry[MemoryBody],
-    rules: MemoryRules,
-) -> str | None:
-    """Store one memory; return the reason if that cannot be done."""
-    memory = decoded.report
-    try:
-        with connection.begin_nested():
-            remember(
-                connection,
-                project_id,
-                memory.text,
-                memory_id=decoded.id_of("memory"),
-                rules=rules,
-                now=decoded.entry.received_at,
-                source=memory.source,
-                force=memory.force,
-            )
-    except InvalidMemory as error:
-        return str(error)
-    return None
+    known: Sequence[DecodedEntry[MemoryBody]],
+    context: IntakeContext,
+) -> bool:
+    for each in known:
+        memory = each.report
+        remember(
+            connection,
+            project_id,
+            memory.text,
+            memory_id=each.id_of("memory"),
+            rules=context.settings.memories,
+            now=each.entry.received_at,
+            source=memory.source,
+            force=memory.force,
+        )
+    return True
 
 
-MEMORY = EntryKind("memory", _decode_memory, _take_in_memory)
+MEMORY = EntryKind("memory", _decode_memory, partial(_take_in_by_project, "memory", _remember))
 
 
 class _ProjectFeedback(NamedTuple):
@@ -119,27 +125,20 @@ def _decode_feedback(body: bytes, entry: ReceivedEntry, context: IntakeContext) 
     return _ProjectFeedback(feedback.project, given.feedback_id, given)
 
 
-def _take_in_feedback(
-    decoded: Sequence[DecodedEntry[_ProjectFeedback]], context: IntakeContext
-) -> IntakeResult:
-    """Count feedback, in one transaction per project."""
-    result = IntakeResult()
-    for project, group in by_project(decoded):
-        with writing_entries(context.engine, "feedback") as connection:
-            known = without_forgotten(connection, "feedback", group)
-            if not known:
-                continue
-            project_id = ensure_projects(connection, [project])[project]
-            given = [each.report.given for each in known]
-            counted = take_in_feedback(
-                connection, project_id, given, context.settings.rules, now=time.time()
-            )
-        if counted:
-            result.projects.add(project)
-    return result
+def _count_feedback(
+    connection: Connection,
+    project_id: int,
+    known: Sequence[DecodedEntry[_ProjectFeedback]],
+    context: IntakeContext,
+) -> bool:
+    given = [each.report.given for each in known]
+    rules = context.settings.rules
+    return bool(take_in_feedback(connection, project_id, given, rules, now=time.time()))
 
 
-FEEDBACK = EntryKind("feedback", _decode_feedback, _take_in_feedback)
+FEEDBACK = EntryKind(
+    "feedback", _decode_feedback, partial(_take_in_by_project, "feedback", _count_feedback)
+)
 
 
 _NO_ROOM = "too many errors of its task are resolved that have not been recorded"
@@ -195,7 +194,7 @@ def note_recalls(project: str, handed: Iterable[PromptRecall], context: IntakeCo
     memories = list(handed)
     if not memories:
         return
-    with writing_entries(context.engine, "recalls") as connection:
+    with writing_entries(context.engine, "recall") as connection:
         project_id = project_id_of(connection, project)
         if project_id is not None:
             record_recalls(connection, project_id, memories, rules=context.settings.memories)
@@ -226,7 +225,7 @@ def _take_in_exposure(
     decoded: Sequence[DecodedEntry[ExposureBody]], context: IntakeContext
 ) -> IntakeResult:
     """Record exposures in one transaction; then recall the memories in them."""
-    with writing_entries(context.engine, "exposures") as connection:
+    with writing_entries(context.engine, "exposure") as connection:
         received = [
             ReceivedExposure(each.report, each.id_of("exposure"), each.entry.received_at)
             for each in without_forgotten(connection, "exposure", decoded)
@@ -256,7 +255,7 @@ EXPOSURE = EntryKind("exposure", _decoding(decode_exposure), _take_in_exposure)
 def _take_in_hint(
     decoded: Sequence[DecodedEntry[HintBody]], context: IntakeContext
 ) -> IntakeResult:
-    with writing_entries(context.engine, "hints") as connection:
+    with writing_entries(context.engine, "hint") as connection:
         received = [
             ReceivedHint(each.report, each.id_of("hint"), each.entry.received_at)
             for each in without_forgotten(connection, "hint", decoded)

@@ -185,7 +185,7 @@ class OutcomeStream:
             _log.error("entries_lost", count=lost, reason="somebody took them out of the stream")
 
     def _take_over(self, shard: Keys, idle_s: float, count: int) -> Iterator[list[Entry]]:
-        if self._clock_was_set_back(shard):
+        if int(self._client.eval(_SET_BACK_BY, 1, shard.clock)) > _CLOCK_WAVERS_S:
             _log.warning("clock_set_back", effect="all pending entries are learnt again")
             idle_s = 0.0
         cursor: Any = "0-0"
@@ -205,10 +205,6 @@ class OutcomeStream:
                 yield _marked(shard, entries)
             if cursor == b"0-0":
                 return
-
-    def _clock_was_set_back(self, shard: Keys) -> bool:
-        back_s = int(self._client.eval(_SET_BACK_BY, 1, shard.clock))
-        return back_s > _CLOCK_WAVERS_S
 
     def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts | None = None) -> None:
         """Acknowledge and remove learnt entries; add to the fleet's counts in the same step."""

@@ -362,15 +362,12 @@ class EmbeddedRedis:
         with contextlib.suppress(OSError):
             self._ask("SHUTDOWN", "NOSAVE")
         if self.process is not None:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(_STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-            self.process = None
+        self.kill()
 
     def kill(self) -> None:
-        """End the server at once, as a crash would (for tests of crashes)."""
+        """End the server at once, as a crash would."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

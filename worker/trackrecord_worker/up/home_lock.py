@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.text.times import iso
 from trackrecord.process.folders import make_private_folder, open_private
 from trackrecord.process.late_log import LateLog
 
@@ -60,8 +61,6 @@ class RunningCost(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in a few words."""
-        from trackrecord.learning.text.times import iso
-
         runs = f"runs since {iso(self.since)}" if self.since else "runs"
         if not self.processes:
             return runs
@@ -186,9 +185,8 @@ def _noted(lock: TextIO) -> RunningUp:
 def _is_alive(pid: int) -> bool:
     """Return whether a process with this id runs, whichever user owns it."""
     try:
-        os.kill(pid, 0)
+        with contextlib.suppress(PermissionError):
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
     return True
