@@ -149,7 +149,7 @@ def _nested(words: list[str]) -> str:
         return ""
     name, rest = words[0], words[1:]
     if _SEVERAL_WORDS.search(name) and not name.startswith(("/", "$")):
-        return " ".join(words)  # `rtk test "cargo test"`, `nix-shell --run "pytest -q"`
+        return name  # `rtk test "cargo test"`, `script -qc "pytest -q" /dev/null`
     if name in _SHELLS or name in ("su", "runuser"):
         return _line_of(rest)
     if name == "eval":
