@@ -239,6 +239,9 @@ def test_lines_that_most_sessions_run_are_told():
         ("glab ci status", "CI"),
         ("act -j test", "CI"),
         ("gh run rerun 7", ""),
+        ("gh run list --limit 5", "CI"),
+        ("gh pr checks 183", ""),
+        ("gh run watch 8123 --exit-status", ""),
     ],
 )
 def test_the_work_of_a_line_is_known_by_its_names(line, work):
