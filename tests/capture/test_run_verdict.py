@@ -292,9 +292,12 @@ def test_prompts_that_only_go_on_or_look():
         "continúa",
         "vas-y",
         "続けてください",
+        "continue from where you left off",
+        "请继续执行",
     ):
         assert goes_on(prompt), prompt
     assert not goes_on("continue with the other file")
+    assert not goes_on("continue where the export broke")
     assert only_looks("run the tests")
     assert only_looks("跑一下测试")
     assert not only_looks("run the tests and fix them")

@@ -24,13 +24,14 @@ _OPERATOR: Final = re.compile(r"\n|&&|\|\||\|&|;;&?|;&|[;|()]|&(?!>)")
 _REDIRECTION: Final = re.compile(
     r"(?:\d{0,3}|\{\w{1,32}\})(<<<|<<-?|<>|>>|>\||[<>]&|<(?!\()|>(?!\())|&>>?"
 )
-_PLAIN: Final = re.compile(r"[^\s\\'\"`$;&|()<>]++")
+# A backslash within a word is one of PowerShell's folders: in bash nobody quotes a letter.
+_PLAIN: Final = re.compile(r"(?:[^\s\\'\"`$;&|()<>]++|(?<=[\w.:~])\\(?=\w|\.\w))++")
 _PLAIN_WORD: Final = re.compile(rf"{_PLAIN.pattern}(?=[\s;&|()]|\Z)")
 # What each begins with.
 _SKIPPED: Final = {**dict.fromkeys(" \t\r\\", _BLANK), "#": _COMMENT}
 _REDIRECTS: Final = frozenset("<>&{0123456789")
 _OPERATES: Final = frozenset("\n;&|()")
-_DOUBLE_PLAIN: Final = re.compile(r"[^\\\"`$]++")
+_DOUBLE_PLAIN: Final = re.compile(r"(?:[^\\\"`$]++|\\(?![\\\"`$\n]))++")
 _PARAMETER: Final = re.compile(r"\$(?:\{[^}\n]{0,200}\}|\w{1,64}|[?!$#@*-])?")
 _JOINS: Final = {"\n": ";", "|&": "|", ";;": ";", ";;&": ";", ";&": ";"}
 _BRACES: Final = {"{": "(", "}": ")"}

@@ -11,7 +11,6 @@ from .command_line import LONGEST, ShellCommand, commands_of
 from .wrappers import operands_from, program, unwrapped, without_assignments
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
-_SHELLS_OF_OTHERS: Final = frozenset({"su", "runuser", "pwsh", "powershell"})
 # The line is run elsewhere, where other programs are installed.
 _REMOTE: Final = frozenset({"ssh", "su"})
 _SEVERAL_WORDS: Final = re.compile(r"\S\s+\S")
@@ -149,9 +148,9 @@ def _nested(words: list[str]) -> str:
     if not words:
         return ""
     name, rest = words[0], words[1:]
-    if _SEVERAL_WORDS.search(name) and not name.startswith(("/", "$", ".")):
-        return " ".join(words)  # `rtk test "cargo test"`, `nix-shell --run "pytest -q"`
-    if name in _SHELLS or name in _SHELLS_OF_OTHERS:
+    if _SEVERAL_WORDS.search(name) and not name.startswith(("/", "$")):
+        return name  # `rtk test "cargo test"`, `script -qc "pytest -q" /dev/null`
+    if name in _SHELLS or name in ("su", "runuser"):
         return _line_of(rest)
     if name == "eval":
         return " ".join(rest)

@@ -50,8 +50,9 @@ _GOES_ON: Final = re.compile(
     r"\W*(?:(?:ok|okay|yes|please|bitte|ja|oui|sí|por favor|好的?|はい)[\s,.，、]+){0,2}"
     r"(?:continue|go\s+on|go\s+ahead|carry\s+on|keep\s+going|keep\s+on|proceed|resume"
     r"|(?:mach(?:e|en\s+sie)?\s+)?weiter(?:machen)?|fahre?\s+fort|continuez|poursuis|vas-y"
-    r"|continúa|continua|sigue|adelante|prosigue|继续|接着来?|请继续|往下|続けて|続き)"
-    r"(?:\s+please|\s+bitte|\s+por\s+favor|\s+s['’]il\s+te\s+plaît)?(?:吧|做|下去|ください|を?お願いします)*\W*\Z",
+    r"|continúa|continua|sigue|adelante|prosigue|继续|繼續|接着来?|请继续|往下|続けて|続き)"
+    r"(?:\s+from\s+there|\s+(?:from\s+)?where\s(?:you|we|it|i)\b[^.\n]{0,25})?"
+    r"(?:\s+please|\s+bitte|\s+por\s+favor|\s+s['’]il\s+te\s+plaît)?(?:吧|做|执行|下去|ください|を?お願いします)*\W*\Z",
     re.IGNORECASE,
 )
 

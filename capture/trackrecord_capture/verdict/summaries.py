@@ -95,12 +95,13 @@ _CUT_HINTS: Final = ("truncated", "omitted")
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 _RESULT: Final = _pattern("result")
-# Runners of tasks repeat what they run, and count their own tasks.
-_OF_TASKS: Final = re.compile(r"\s*(?:[>$+] |(?:Tasks|Cached):)")
+# Runners of tasks repeat what they run, and count their own tasks; others what they are to run.
+_OF_TASKS: Final = re.compile(r"\s*(?:[>$+] |(?:Tasks|Cached):|(?:Found|Discovered) \d+ test)")
 _MOST_AT_ENDS: Final = 16 * 1024
-# A client shows no more than the beginning, or has left out a part.
+# A client shows no more than the beginning, or has left out a part; "[options] <script> ..." is
+# how a program is called.
 _CUT_AT_END: Final = re.compile(
-    r"(?:(?<![.\w])(?:\.\.\.|…)|\b(?:truncated|omitted)\b)[\])}.\s]*(?:</[\w-]{1,40}>\s*)*\Z"
+    r"(?:(?<![.\w])(?<![>\]]\s)(?:\.{3}|…)|\b(?:truncated|omitted)\b)[])}.\s]*(?:</[\w-]{1,40}>\s*)*\Z"
 )
 _CUT: Final = re.compile(r"(?:\.\.\.|[…\[(])[^\n]{0,80}\b(?:truncated|omitted)\b", re.IGNORECASE)
 
@@ -136,7 +137,7 @@ def summary_of(
     """
     if part is OutputPart.WHOLE and (len(output) > _LONGEST or _CUT_OUT.search(output)):
         part = OutputPart.END
-    text = output[-_LONGEST:]
+    text = output[-_LONGEST:].replace("\r\n", "\n")
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     lines = list(_telling_lines(text))

@@ -143,6 +143,23 @@ def test_a_file_that_lies_elsewhere_is_named():
     assert hints(sessions([opened(path)], [opened(path)]), said) == []
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        "cat: src/strategy.go: No such file or directory",
+        "head: cannot open 'src/strategy.go' for reading: No such file or directory",
+        "python: can't open file '/src/tax/strategy.go': [Errno 2] No such file or directory",
+        "Get-Content : Cannot find path 'D:\\tax\\strategy.go' because it does not exist.",
+    ],
+)
+def test_a_file_is_placed_however_a_shell_calls_it_missing(error: str):
+    """In front of the words that say so, or behind them, as a path of any system."""
+    path = "cmd/fast/strategy.go"
+    missing = shell("read strategy.go", ok=False, error=error)
+    (hint,) = hints(sessions([opened(path)], [opened(path)]), missing)
+    assert hint.proposed == path
+
+
 def test_a_file_of_another_ending_is_named():
     """Where it was opened in the same folder; not where its stem is another one."""
     runs = sessions([opened("web/jest.config.ts")], [opened("web/jest.config.ts")])
@@ -222,6 +239,9 @@ def test_lines_that_most_sessions_run_are_told():
         ("glab ci status", "CI"),
         ("act -j test", "CI"),
         ("gh run rerun 7", ""),
+        ("gh run list --limit 5", "CI"),
+        ("gh pr checks 183", ""),
+        ("gh run watch 8123 --exit-status", ""),
     ],
 )
 def test_the_work_of_a_line_is_known_by_its_names(line, work):

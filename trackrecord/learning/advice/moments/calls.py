@@ -7,7 +7,7 @@ option, and a tool for files by the file. Facts are counted from these.
 import re
 import shlex
 from collections.abc import Iterator, Sequence, Set
-from itertools import dropwhile, groupby, takewhile
+from itertools import dropwhile, groupby, pairwise, takewhile
 from posixpath import basename
 from typing import Final
 
@@ -307,10 +307,14 @@ def work_of(line: str) -> str:
 
 
 def _is_of_ci(part: Sequence[str]) -> bool:
-    """Return whether a command shows, or runs here, what checks the work elsewhere."""
-    words = frozenset(part[1:])
+    """Return whether a command shows, or runs here, what checks the work elsewhere.
+
+    A number that is no option's value names one run of the past.
+    """
+    words, pairs = frozenset(part[1:]), pairwise(part)
     looks = not (words.isdisjoint(_RUNS_THERE) or words.isdisjoint(_LOOKS_THERE))
-    return part[0] in _CI_HERE or (part[0] in _HOSTS and looks)
+    is_past = any(word.isdigit() and not before.startswith("-") for before, word in pairs)
+    return part[0] in _CI_HERE or (part[0] in _HOSTS and looks and not is_past)
 
 
 def _commands_of(line: str) -> list[list[str]]:

@@ -48,7 +48,8 @@ _STOOD: Final = 2
 _MISSING: Final = re.compile(
     r"(?:^|[\s'\"(:])((?:[~\w.@+-]{0,200}/){1,30}[\w.@+-]{1,200}|[\w@+-][\w.@+-]{0,200}\.\w{1,12})"
     r"['\")]?:? (?:no such file|does not exist|not found|cannot be found)"
-    r"|(?:no such file or directory|ENOENT)[^'\"\n]{0,60}['\"]([^'\"\n]{1,300})['\"]",
+    r"|(?:no such file or directory|ENOENT)[^'\"\n]{0,60}['\"]([^'\"\n]{1,300})['\"]"
+    r"|['\"]([^'\"\n]{1,300})['\"][^'\"\n]{1,40}(?:no such file|not exist|be found)",
     re.IGNORECASE,
 )
 # Sought as plain text: an error may be long, and an agent waits.
@@ -352,10 +353,8 @@ def _is_missing(error: str) -> bool:
 def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
     if not _is_missing(output):
         return None
-    missing = call.file
-    if not missing:
-        found = _MISSING.search(output)
-        missing = (found[1] or found[2]) if found else ""
+    found = _MISSING.search(output)
+    missing = call.file or (found[found.lastindex or 0].replace("\\", "/") if found else "")
     name = basename(missing.rstrip("/"))
     if "." not in name:
         return None

@@ -51,7 +51,7 @@ _TELLING: Final = (
     _Sign(
         compile_lazily(
             r"not found|no such|not exist|not installed|no module|denied|not permitted"
-            r"|unrecogni[sz]ed|unknown (?:\w+ )?"
+            r"|(?:un|not )recogni[sz]ed|unknown (?:\w+ )?"
             r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
             r"|(?:illegal|invalid|unexpected) (?:option|argument)"
             r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
@@ -61,7 +61,7 @@ _TELLING: Final = (
         ),
         (
             "not found", "no such", "not exist", "not installed", "no module", "denied",
-            "not permitted", "unrecogni", "unknown ", "illegal ", "invalid ", "unexpected ",
+            "not permitted", "recogni", "unknown ", "illegal ", "invalid ", "unexpected ",
             "can't ", "cannot ", "could not ", "couldn't ", "unable to ", "connection refused",
             "timed out", "already in use", "no space left", "did not match", "no matches",
             "missing script",
