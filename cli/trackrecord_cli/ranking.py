@@ -10,7 +10,6 @@ from trackrecord.artifacts.client import open_artifacts
 from trackrecord.errors import InvalidCandidate
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.answers.context_answer import Context, context_from
-from trackrecord.prompt.answers.json_documents import context_document as context_document
 from trackrecord.prompt.answers.own_task import OwnPart, OwnTask
 from trackrecord.prompt.candidates.candidate import read_candidates
 from trackrecord.prompt.choosing.inputs import Meaning, PromptRules

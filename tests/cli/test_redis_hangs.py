@@ -13,6 +13,8 @@ import trackrecord_cli
 from tests.cli.command_tree import leaves
 from trackrecord.redis import client as redis_client
 from trackrecord.settings.settings import load_settings
+from trackrecord_cli.history.file_importing import import_files
+from trackrecord_cli.ranking import ranked
 from trackrecord_door.api.endpoint_table import RESOURCES
 from trackrecord_worker.app import create_app
 from trackrecord_worker.jobs import learn_waiting
@@ -40,12 +42,12 @@ ASKING = {
     ("dead", "replay"): ("--all",),
     ("forget",): ("--task", "t1", "--yes"),
 }
-# What the commands of resources do.
+# What the commands of resources do, and those that leave their work to another module.
 CALLS = {
     tuple(dict.fromkeys((resource.name, operation.command))): operation.call
     for resource in RESOURCES
     for operation in resource.operations
-}
+} | {("context", "rank"): ranked, ("import",): import_files}
 # In the same modules as some of the above, and asks nothing of Redis.
 ASKS_NOTHING = set()
 # Say what Redis adds where it answers, and go on without it.

@@ -75,7 +75,9 @@ def rank(
     The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
     the settings, `config` and `budget`.
     """
-    from ...ranking import context_document, ranked
+    from trackrecord.prompt.answers.json_documents import context_document
+
+    from ...ranking import ranked
 
     settings, project = settings_for(project)
     if not learnt and (task is not None or task_id or conditions or include or exclude):
