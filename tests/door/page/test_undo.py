@@ -121,9 +121,10 @@ def test_a_wrong_line_is_undone_where_it_is_read(project, page_door, kind):
     with project.calls(OWN):
         facts = (*trackrecord.list_commands(everything=True), *trackrecord.list_lessons())
         ids = [x.id for x in facts if words in f"{getattr(x, 'line', '')} {x.text}"]
-        assert ids
-        assert {*ids} & {*buttons}, page
-        for given in ([words], [each for each in ids if each in buttons]):
+        shown = [each for each in ids if each in buttons]
+        assert shown, page
+        # What is known of a tool is told by two facts in the same words: one id undoes both.
+        for given in ([words], shown[:1] if kind == "of a tool" else shown):
             try:
                 for each in given:
                     assert dismiss_lesson(each, by="mia").changed
