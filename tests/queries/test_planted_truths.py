@@ -13,7 +13,7 @@ from tests.store.teaching import learn_reports
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after
 from trackrecord.resources.experience.commands import CommandState
-from trackrecord.resources.prompt_documents.advice import build_moments
+from trackrecord.resources.prompt_documents.advice import count_advice, with_moments
 from trackrecord.resources.reports.agents_work import told_commands
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
@@ -145,7 +145,9 @@ def told_to_people(connection, seed):
 
 def told_to_agents(connection, seed):
     """At the failure, each at most once; of the unread file, nothing."""
-    (facts,) = build_moments(connection, "shop").repositories.values()
+    counted, _ = count_advice(connection, "shop", SETTINGS.rules, now=NOW)
+    _, moments = with_moments(connection, "shop", counted)
+    (facts,) = moments.repositories.values()
     texts = {}
     for command, error in (
         ("python -m pytest -q", NO_MODULE),

@@ -117,8 +117,8 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(worker, store_settings, 
     (lesson,) = (each for each in advice.lessons if each.tools == ("shell:bun test",))
     assert advice.standing_lessons == (lesson.id,)
 
-    def decided(action: LessonAction) -> tuple[KnownFailure | None, dict[str, str]]:
-        """Decide as a person; return the known failure and the lines of a session start."""
+    def decided(action: LessonAction) -> tuple[KnownFailure | None, dict[str, str], list[str]]:
+        """Decide as a person; return the known failure, the lines of a start, the lessons."""
         broken = LessonDecision(
             command_id("", "test", "rtk bun run test"), action, "ada", "known", time.time()
         )
@@ -131,11 +131,12 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(worker, store_settings, 
         advice = reader.cached("default").advice
         assert advice is not None
         known = reader.moments("default").of("").failure("line rtk bun run test", "")
-        return known, dict(advice.standing)
+        return known, dict(advice.standing), [each.id for each in advice.lessons]
 
-    assert decided(LessonAction.DISMISS) == (None, {})
-    restored, standing = decided(LessonAction.RESTORE)
-    assert (restored, list(standing.values())) == (failure, [line])
+    # Nor is it told as a lesson of the same calls.
+    assert decided(LessonAction.DISMISS) == (None, {}, [])
+    restored, standing, lessons = decided(LessonAction.RESTORE)
+    assert (restored, list(standing.values()), lessons) == (failure, [line], [lesson.id])
 
 
 @pytest.fixture

@@ -21,9 +21,8 @@ from trackrecord.redis.keys import Keys
 from trackrecord.redis.shards import all_shards, servers_of
 from trackrecord.redis.stream_removal import take_out
 from trackrecord.resources.prompt_documents.advice import (
-    build_moments,
     count_advice,
-    with_standing,
+    with_moments,
 )
 from trackrecord.resources.prompt_documents.prompt_document import rank_project
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -233,8 +232,7 @@ class RedisPlace:
             advice, _ = count_advice(
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
-            moments = build_moments(connection, project)
-            advice = with_standing(advice, moments)
+            advice, moments = with_moments(connection, project, advice)
         write_document(self._client, settings, document, force=True)
         write_advice(self._client, settings, advice, cost_s=0.0, force=True, moments=moments)
 

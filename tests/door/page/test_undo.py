@@ -16,7 +16,7 @@ from trackrecord.learning.advice.moments.hints import (
 )
 from trackrecord.learning.advice.moments.wording import named_text, never_text, usual_text
 from trackrecord.resources.experience.lessons import dismiss_lesson, restore_lesson
-from trackrecord.resources.prompt_documents.advice import build_moments, count_advice
+from trackrecord.resources.prompt_documents.advice import count_advice, with_moments
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.tried_calls import NO_FILES
 
@@ -104,8 +104,9 @@ def project(shown_store):
 
 def _told(store, kind):
     with reading(store.engine) as connection:
-        (facts,) = build_moments(connection, OWN).repositories.values()
-        advice, _ = count_advice(connection, OWN, store.settings.rules, now=NOW + 9)
+        counted, _ = count_advice(connection, OWN, store.settings.rules, now=NOW + 9)
+        advice, moments = with_moments(connection, OWN, counted)
+        (facts,) = moments.repositories.values()
         return KINDS[kind][0](facts, advice)
 
 

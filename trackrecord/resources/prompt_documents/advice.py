@@ -3,7 +3,8 @@
 import time
 from array import array
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,7 +27,7 @@ from trackrecord.learning.advice.moments.commands import (
     histories_of,
     told_histories,
 )
-from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
+from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument, MomentFacts
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.moments.wording import never_text
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
@@ -105,41 +106,50 @@ def count_advice(
     ), counted
 
 
-def build_moments(connection: Connection, project: str) -> MomentDocument:
-    """Return what is told at failures, and people of standing defects; without dismissed facts.
+def with_moments(
+    connection: Connection, project: str, document: AdviceDocument
+) -> tuple[AdviceDocument, MomentDocument]:
+    """Return advice beside what is told at failures, and people of standing defects.
+
+    Facts that a person dismissed are left out of both, and lessons that tell of the same failure.
+    Where the project is one repository, advice has what the start of a session says.
 
     Args:
         connection: a reading transaction.
         project: whose runs.
+        document: the advice, as counted.
     """
     project_id = project_id_of(connection, project)
     if project_id is None:
-        return MomentDocument()
+        return document, MomentDocument()
     runs = read_tried_runs(connection, project_id, limit=MOST_RUNS)
     dismissed = dismissed_lessons(connection, project_id)
     histories = histories_of(runs)
     defects = defects_of(histories, now=time.time())
-    trial = read_hint_effect(connection, project_id)
-    return MomentDocument(
-        points=trial.points,
-        repositories={
-            repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in told_histories(runs, histories).items()
-        },
+    found = {name: history.facts() for name, history in told_histories(runs, histories).items()}
+    told = {name: facts_without(facts, name, dismissed) for name, facts in found.items()}
+    undone = {*_failures_of(found)} - {*_failures_of(told)} if dismissed else set()
+    lessons = [
+        each for each in document.lessons if not any(_is_same_failure(each, one) for one in undone)
+    ]
+    moments = MomentDocument(
+        points=read_hint_effect(connection, project_id).points,
+        repositories=told,
         defects=tuple(each for each in defects if each.id not in dismissed),
     )
+    document = msgspec.structs.replace(document, lessons=tuple(lessons))
+    return _with_standing(document, told), moments
 
 
-def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDocument:
-    """Return advice with what the start of a session says, where the project is one repository.
+def _failures_of(facts: Mapping[str, MomentFacts]) -> Iterator[KnownFailure]:
+    for each in facts.values():
+        yield from chain.from_iterable(each.failures.values())
 
-    Args:
-        document: the advice.
-        moments: what is told at failures.
-    """
-    if len(moments.repositories) != 1:
+
+def _with_standing(document: AdviceDocument, told: Mapping[str, MomentFacts]) -> AdviceDocument:
+    if len(told) != 1:
         return document
-    (own,) = moments.repositories.values()
+    (own,) = told.values()
     failures = [failure for failure, _ in standing_checks(own).values()]
     return msgspec.structs.replace(
         document,

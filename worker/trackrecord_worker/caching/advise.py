@@ -26,9 +26,8 @@ from trackrecord.resources.experience.pattern_standings import counted_order, or
 from trackrecord.resources.experience.sourced_lessons import counted_lessons, with_sources
 from trackrecord.resources.prompt_documents.advice import (
     CountedRuns,
-    build_moments,
     count_advice,
-    with_standing,
+    with_moments,
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
@@ -161,8 +160,7 @@ class Adviser:
             document, counted = count_advice(
                 connection, project, self._settings.rules, now=now, tool_names=own_tool_names()
             )
-            moments = build_moments(connection, project)
-            document = with_standing(document, moments)
+            document, moments = with_moments(connection, project, document)
             # The user agreed, and no setting fixes its share.
             may_hold_out = not self._settings.holdout and effect_consent(self._settings.home)
             is_due = (
