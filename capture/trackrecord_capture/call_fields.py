@@ -22,7 +22,7 @@ from trackrecord.wire.storable import decoded
 from trackrecord.wire.tried_calls import FOUND_FILES, NO_FILES
 
 from .agent_run import RunCall
-from .shell.names import LOOKS, TRIVIAL, step_name
+from .shell.names import LOOKS, TRIVIAL, step_name, told_name
 from .shell.programs import CHECKING
 from .shell.purposes import OwnChecks, purpose_of
 from .shell.steps import ShellStep, steps_of
@@ -61,7 +61,7 @@ def tool_name(line: str, own: OwnChecks = ()) -> str:
         own: the checks that the project names itself.
     """
     step = main_step(line, own)
-    name = "" if step is None else step_name(step)
+    name = "" if step is None else told_name(step)
     if name in _OWN_TOOLS:
         return name
     return f"{SHELL}:{name}" if name else SHELL

@@ -17,7 +17,7 @@ NAMES = [
     ("bash -lc 'cd /x && cargo test'", "shell:cargo test"),
     ("docker exec -it c bash -lc 'go test ./...'", "shell:go test"),
     ("kubectl exec -it pod -- pytest", "shell:pytest"),
-    ("npm run -s test -- --watch", "shell:npm test"),
+    ("npm run -s test -- --watch", "shell:npm test"), ("python3 -c 'print(1)'", "shell:python"),
     ("yarn workspace web test", "shell:yarn test"),
     ("pnpm --filter web exec vitest run", "shell:vitest"), ("uvx ruff check .", "shell:ruff check"),
     ("make -j4 X", "shell:make X"), ("make clean test", "shell:make test"),
@@ -27,11 +27,11 @@ NAMES = [
     ("cat > a.py <<'E'\nimport pytest; pytest\nE\nls", "shell:ls"),
     ("for f in *; do pytest $f; done", "shell:pytest"),
     ("(cd a; cargo build) | tee log", "shell:cargo build"), ("[ -f x ] && test -d y", "shell:["),
-    ("python3 -c 'print(1)'", "shell:python"),
     ("apply_patch <<'EOF'\n*** Begin Patch\n+pytest\n*** End Patch\nEOF", "apply_patch"),
     ("cd x && apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF\n", "apply_patch"),
     ("apply_patch <<'EOF'\n+x\nEOF\npytest -q", "shell:pytest"), ("", "shell"),
-    ("'unclosed", "shell:unclosed"), ('"$(', "shell"),
+    ("'unclosed", "shell:unclosed"), ('"$(', "shell"), ("bun test", "shell:bun test"),
+    ("rtk bun --cwd a run test", "shell:bun run test"), ("deno task test", "shell:deno task test"),
 ]  # fmt: skip
 
 

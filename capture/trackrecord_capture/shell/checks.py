@@ -14,7 +14,7 @@ from trackrecord.learning.text.words import words_of
 
 from ..tables import Tables
 from .edits import step_edits
-from .names import CONSOLES, LOOKS, SCRIPT_RUNNERS, TRIVIAL, step_name
+from .names import CONSOLES, LOOKS, OWN_TESTS, SCRIPT_RUNNERS, TRIVIAL, step_name, told_name
 from .programs import CHECKING, Purpose
 from .purposes import OwnChecks, purpose_of
 from .scopes import TASK_RUNNERS, CheckScope, joined_folder, scope_of
@@ -107,7 +107,6 @@ def _reads(step: ShellStep) -> bool:
     return step.words[:1] != () and step.words[0] in _READ
 
 
-_OWN_TESTS: Final = {"bun": "test", "deno": "test", "hatch": "test"}
 # What fails for reasons of its own says little of a check behind "&&".
 _INSTALLS: Final = frozenset({"install", "i", "ci", "sync", "add", "up", "update", "upgrade"})
 _JOINT: Final = frozenset({"all", "check", "ci", "qa", "quality", "presubmit", "precommit"})
@@ -219,18 +218,14 @@ def step_scope(step: ShellStep, folder: str) -> CheckScope:
         return scope_of(script, tuple(word for word in rest if script not in word), folder)
     name = step_name(step)
     task = name.partition(" ")[2]
-    if program in SCRIPT_RUNNERS and task and not _is_own_test(step, task):
+    is_own = name in OWN_TESTS and told_name(step) == name
+    if program in SCRIPT_RUNNERS and task and not is_own:
         at = next((place for place, word in enumerate(rest) if word == task), len(rest) - 1)
         before, behind = rest[:at], rest[at + 1 :]
         words = tuple(word for word in before if word not in ("run", "run-script", "task"))
         return scope_of("script", (*words, *behind), folder, task=task)
     is_runner = program in TASK_RUNNERS
     return scope_of(program if is_runner else name, rest, folder)
-
-
-def _is_own_test(step: ShellStep, task: str) -> bool:
-    """Return whether it is the runner's own test command, and no script of the package."""
-    return _OWN_TESTS.get(step.words[0]) == task and not {"run", "task"} & set(step.words[1:3])
 
 
 def _is_followed_by_and(steps: tuple[ShellStep, ...], place: int) -> bool:

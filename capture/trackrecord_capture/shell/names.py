@@ -24,6 +24,8 @@ _TWO_WORDS: Final = frozenset({("docker", "compose"), ("podman", "compose"), ("u
 _VALUED: Final = _TABLES.words("valued")
 # Scripts of frameworks that are told what to do, as a program is.
 CONSOLES: Final = frozenset({"manage.py", "artisan", "setup.py", "ace"})
+# Runners of scripts that test by a command of their own, beside a script of that name.
+OWN_TESTS: Final = frozenset({"bun test", "deno test", "hatch test"})
 SCRIPT_RUNNERS: Final = _TABLES.words("script_runners")
 # Subcommands that say what they do for whatever program: one that is not in the table above is
 # named with them, too.
@@ -57,6 +59,14 @@ def step_name(step: ShellStep) -> str:
     asked = _asked(name, rest)
     whole = f"{name} {asked}" if asked else name
     return _SAME.get(whole, whole)
+
+
+def told_name(step: ShellStep) -> str:
+    """Return the name as it is told: a script stands behind "run" where the runner has its own."""
+    name = step_name(step)
+    first = next(iter(leading_operands(list(step.words[1:]))), "")
+    is_script = name in OWN_TESTS and first in ("run", "task")
+    return name.replace(" ", f" {first} ") if is_script else name
 
 
 def _has_subcommands(program: str) -> bool:
