@@ -62,7 +62,7 @@ def step_name(step: ShellStep) -> str:
 
 
 def told_name(step: ShellStep) -> str:
-    """Return the name as it is told: a script stands behind "run" where the runner has its own."""
+    """Return the name that agents read: with "run" for a script called as the runner's own test."""
     name = step_name(step)
     first = next(iter(leading_operands(list(step.words[1:]))), "")
     is_script = name in OWN_TESTS and first in ("run", "task")
