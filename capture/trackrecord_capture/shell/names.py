@@ -63,10 +63,9 @@ def step_name(step: ShellStep) -> str:
 
 def told_name(step: ShellStep) -> str:
     """Return the name that agents read: with "run" for a script called as the runner's own test."""
-    name = step_name(step)
-    first = next(iter(leading_operands(list(step.words[1:]))), "")
-    is_script = name in OWN_TESTS and first in ("run", "task")
-    return name.replace(" ", f" {first} ") if is_script else name
+    name, rest = step_name(step), list(step.words[1:])
+    first = next(iter(leading_operands(rest)), "") if name in OWN_TESTS else ""
+    return name.replace(" ", f" {first} ") if first in ("run", "task") else name
 
 
 def _has_subcommands(program: str) -> bool:

@@ -375,8 +375,8 @@ def decide_told(
         told = list(_everything_told(it))
         # One line may be known as one that fails on several machines, or without another: agents
         # read the same of each. What a lesson is about stands first in it, in backquotes.
-        said = (given_id, f"`{given_id}` ")
-        ids = [known for known, words in told if words == said[0] or words.startswith(said[1])]
+        begin = f"`{given_id}` "
+        ids = [known for known, words in told if words == given_id or words.startswith(begin)]
         if not ids:
             # What is dismissed may not be found any more, and can be restored all the same.
             known = [*dismissed_lessons(it.connection, it.project_id), *dict(told)]
